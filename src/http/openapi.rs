@@ -4,20 +4,20 @@
 //! share is added here: the ids in paths, the schema of problems, and the problems that any request can cause.
 
 use crate::domain::access::AccessRole;
-use crate::domain::ids::MAX_ID_BYTES;
+use crate::domain::ids::{MAX_ID_BYTES, VaultId};
 use crate::http::middleware::{access, document_replica, document_site, idempotency};
 use crate::http::problem::{self, Kind, ProblemBody};
 use crate::http::router;
 use axum::http::Method;
 use strum::VariantNames as _;
-use utoipa::ToSchema as _;
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn, PathItem};
 use utoipa::openapi::schema::{ArrayItems, ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
-    Components, ContentBuilder, Header, InfoBuilder, LicenseBuilder, Object, OpenApi, OpenApiBuilder, Ref,
-    RefOr, Required, Response, Schema, Server,
+    Components, ContentBuilder, Header, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Ref, RefOr,
+    Required, Response, Schema, Server,
 };
+use utoipa::{PartialSchema as _, ToSchema as _};
 
 /// Path parameters: name and description.
 const PATH_PARAMETERS: &[(&str, &str)] = &[
@@ -134,9 +134,9 @@ pub(crate) fn document() -> OpenApi {
         ProblemBody::name().into_owned(),
         Schema::from(problem::schema()).into(),
     );
-    let mut id = text_schema(ID_PATTERN);
-    id.description = Some("Letters, digits and `._:@-`; the first is a letter or a digit.".to_owned());
-    components.schemas.insert(ID.to_owned(), Schema::from(id).into());
+    components
+        .schemas
+        .insert(VaultId::name().into_owned(), VaultId::schema());
     document.security = Some(vec![access::document(components)]);
     name_entries(components);
     components.schemas.iter_mut().for_each(require_nullable);
@@ -231,14 +231,6 @@ fn complete(path: &str, operation: &mut Operation) {
     if !ids.is_empty() {
         operation.parameters.get_or_insert_default().splice(0..0, ids);
     }
-    let id = Some(RefOr::from(Schema::from(text_schema(ID_PATTERN))));
-    for parameter in operation.parameters.iter_mut().flatten() {
-        if let RefOr::T(parameter) = parameter
-            && parameter.schema == id
-        {
-            parameter.schema = Some(Ref::from_schema_name(ID).into());
-        }
-    }
     for kind in common {
         add_problem(operation, kind, kind.title());
     }
@@ -330,8 +322,8 @@ fn may_be_null(schema: &RefOr<Schema>) -> bool {
 
 fn path_parameter((name, description): &(&str, &str)) -> Parameter {
     let schema = match *name {
-        "record_id" => text_schema(RECORD_ID_PATTERN),
-        _ => text_schema(ID_PATTERN),
+        "record_id" => record_id(),
+        _ => Ref::from_schema_name(VaultId::name()).into(),
     };
     ParameterBuilder::new()
         .name(*name)
@@ -342,23 +334,15 @@ fn path_parameter((name, description): &(&str, &str)) -> Parameter {
         .build()
 }
 
-fn text_schema(pattern: &str) -> Object {
+/// Record ids of up to eighteen digits. Ids of nineteen digits below 2^63 are accepted too.
+fn record_id() -> RefOr<Schema> {
     ObjectBuilder::new()
         .schema_type(Type::String)
         .min_length(Some(1))
         .max_length(Some(MAX_ID_BYTES))
-        .pattern(Some(pattern))
-        .build()
+        .pattern(Some("^(KL|VC|T|D)-[1-9][0-9]{0,17}$"))
+        .into()
 }
-
-/// The name of the schema of ids.
-const ID: &str = "Id";
-
-/// The rule of [`crate::domain::ids`] as a regular expression.
-const ID_PATTERN: &str = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$";
-
-/// Record ids of up to eighteen digits. Ids of nineteen digits below 2^63 are accepted too.
-const RECORD_ID_PATTERN: &str = "^(KL|VC|T|D)-[1-9][0-9]{0,17}$";
 
 const TAGS: &[(&str, &str)] = &[
     ("vaults", "The tenants."),

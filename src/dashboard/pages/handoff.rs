@@ -91,7 +91,7 @@ fn parts(line: &str) -> Vec<(String, Option<String>)> {
 impl View {
     /// How far back the handoff looks, in words.
     fn looks_back(&self, handoff: &HandoffBody) -> String {
-        let window: Option<Window> = handoff.window.parse().ok();
+        let window: Option<Window> = handoff.head.window.parse().ok();
         window.map(Window::in_words).unwrap_or_default()
     }
 }

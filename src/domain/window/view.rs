@@ -28,7 +28,7 @@ pub struct WindowTask {
     /// What was done.
     pub summary: String,
     /// A report on it.
-    #[schema(required, value_type = Option<serde_json::Value>)]
+    #[schema(required)]
     pub outcome: Option<Value>,
     /// Whether the outcome says `"success": false`.
     pub failed: bool,

@@ -77,14 +77,8 @@ pub(crate) const X_ACTOR_ID: &str = "X-Actor-Id";
 pub(crate) struct ActorHeader {
     /// Who makes the change. Without it the name of the key, or `anonymous` where no keys are asked for. A name
     /// other than the key's needs a key that speaks for others; 403 without that right.
-    #[param(
-        rename = "X-Actor-Id",
-        nullable = false,
-        min_length = 1,
-        max_length = 128,
-        pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"
-    )]
-    actor: Option<String>,
+    #[param(rename = "X-Actor-Id", nullable = false)]
+    actor: Option<ActorId>,
 }
 
 /// The actor of a request.

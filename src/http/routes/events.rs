@@ -32,7 +32,6 @@ const LAST_EVENT_ID: &str = "Last-Event-ID";
 #[into_params(parameter_in = Query)]
 pub(crate) struct Chosen {
     /// Only those of this memory.
-    #[param(value_type = Option<String>, nullable = false, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     memory_id: Option<MemoryId>,
     /// Only those of these kinds, with commas between: `version`, `update`, `handoff`, `memory_deleted`,
     /// `redacted`, `items`, `proposed`, `approved`, `rejected`.

@@ -22,10 +22,9 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A handoff with its present freshness.
+/// Which handoff it is, and what it shows.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = Handoff)]
-pub(crate) struct HandoffBody {
+pub(crate) struct HandoffHead {
     /// Its id.
     pub(crate) handoff_id: String,
     /// The vault.
@@ -42,6 +41,28 @@ pub(crate) struct HandoffBody {
     /// The newest version of that moment.
     #[schema(minimum = 1)]
     pub(crate) base_version: i64,
+}
+
+impl HandoffHead {
+    fn of((vault, memory): (&VaultId, &MemoryId), handoff: &Handoff) -> Self {
+        Self {
+            handoff_id: handoff.handoff_id.to_string(),
+            vault_id: vault.to_string(),
+            memory_id: memory.to_string(),
+            generated_at: handoff.generated_at,
+            generated_by: handoff.generated_by.to_string(),
+            window: handoff.window.to_string(),
+            base_version: handoff.base_version,
+        }
+    }
+}
+
+/// A handoff with its present freshness.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = Handoff)]
+pub(crate) struct HandoffBody {
+    #[serde(flatten)]
+    pub(crate) head: HandoffHead,
     /// Its freshness now.
     pub(crate) freshness: Freshness,
     /// The same as Markdown: what stands above the text where it is read as text.
@@ -59,19 +80,13 @@ pub(crate) struct HandoffBody {
 impl HandoffBody {
     /// A handoff of a memory as JSON. `refreshed` is set in the response of a refresh.
     fn of(
-        (vault, memory): (&VaultId, &MemoryId),
+        of: (&VaultId, &MemoryId),
         handoff: Handoff,
         freshness: &Freshness,
         refreshed: Option<bool>,
     ) -> Self {
         Self {
-            handoff_id: handoff.handoff_id.to_string(),
-            vault_id: vault.to_string(),
-            memory_id: memory.to_string(),
-            generated_at: handoff.generated_at,
-            generated_by: handoff.generated_by.to_string(),
-            window: handoff.window.to_string(),
-            base_version: handoff.base_version,
+            head: HandoffHead::of(of, &handoff),
             preface: preface(freshness, handoff.generated_at, handoff.base_version),
             freshness: freshness.clone(),
             markdown: handoff.markdown,
@@ -101,37 +116,18 @@ async fn judged(
 /// A handoff in a list.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct HandoffEntry {
-    /// Its id.
-    handoff_id: String,
-    /// The vault.
-    vault_id: String,
-    /// The memory.
-    memory_id: String,
-    /// The moment it shows.
-    generated_at: DateTime<Utc>,
-    /// Who asked for it.
-    generated_by: String,
-    /// How far back it looks, as a duration of ISO 8601.
-    window: String,
-    /// The newest version of that moment.
-    #[schema(minimum = 1)]
-    base_version: i64,
+    #[serde(flatten)]
+    head: HandoffHead,
     /// The model that wrote its prose, with its times; null where rules did.
     #[schema(required)]
     model: Option<Value>,
 }
 
 impl HandoffEntry {
-    fn of((vault, memory): (&VaultId, &MemoryId), mut handoff: Handoff) -> Self {
+    fn of(of: (&VaultId, &MemoryId), mut handoff: Handoff) -> Self {
         let model = handoff.manifest.get_mut("model").map(Value::take);
         Self {
-            handoff_id: handoff.handoff_id.to_string(),
-            vault_id: vault.to_string(),
-            memory_id: memory.to_string(),
-            generated_at: handoff.generated_at,
-            generated_by: handoff.generated_by.to_string(),
-            window: handoff.window.to_string(),
-            base_version: handoff.base_version,
+            head: HandoffHead::of(of, &handoff),
             model: model.filter(|model| !model.is_null()),
         }
     }

@@ -27,12 +27,6 @@ use serde_json::{Map, Value};
 #[into_params(parameter_in = Query)]
 pub(crate) struct ItemParams {
     /// Only this category.
-    #[param(
-        value_type = Option<String>,
-        min_length = 1,
-        max_length = 128,
-        pattern = r"^[^\s,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]([^,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]*[^\s,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff])?$"
-    )]
     category: Option<Category>,
 }
 
@@ -86,27 +80,16 @@ pub(crate) async fn get_item(
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewPromptItem {
     /// Its text: not blank, no NUL, at most 65,536 bytes.
-    #[schema(
-        min_length = 1,
-        pattern = r"^[^\u0000]*[^\s\u0000\ufeff][^\u0000]*$",
-        required
-    )]
+    #[schema(value_type = ItemText, required)]
     #[serde(default)]
     content: String,
-    /// Its category: letters of any script, blanks and other visible characters but commas, with no blank at its ends;
-    /// not the name of a part of the prompt that is made of the document. `rules`, `user_information`,
+    /// Its category: not the name of a part of the prompt that is made of the document. `rules`, `user_information`,
     /// `tool_guidance`, `workflow` and `datetime` have their own places in a prompt.
-    #[schema(
-        min_length = 1,
-        max_length = 128,
-        pattern = r"^[^\s,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]([^,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]*[^\s,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff])?$",
-        required
-    )]
+    #[schema(value_type = Category, required)]
     #[serde(default)]
     category: String,
     /// Any JSON object of at most 8,192 bytes; empty if it is missing or null. A number with more digits than a double or a
     /// 64-bit integer keeps is 422: send it as a string.
-    #[schema(value_type = Option<std::collections::HashMap<String, Value>>)]
     #[serde(default, deserialize_with = "exact")]
     metadata: Option<Map<String, Value>>,
     /// From when on it is never shown, a time in the future; it stays if this is missing or null.
@@ -166,9 +149,9 @@ fn added_answer(owner: &ItemOwner, item: &PromptItem) -> KeptAnswer {
     KeptAnswer::json(StatusCode::CREATED, &body).with(LOCATION, location)
 }
 
-/// The text of the only item of a category.
+/// The text of an item: not blank, no NUL, at most 65,536 bytes.
 #[derive(utoipa::ToSchema)]
-#[schema(as = ItemText, min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000\ufeff][^\u0000]*$")]
+#[schema(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000\ufeff][^\u0000]*$")]
 #[expect(dead_code, reason = "documents the request body")]
 pub(crate) struct ItemText(String);
 
@@ -325,12 +308,6 @@ pub(crate) async fn remove_item(
 #[into_params(parameter_in = Query)]
 pub(crate) struct RemovedParams {
     /// All items of this category.
-    #[param(
-        value_type = String,
-        min_length = 1,
-        max_length = 128,
-        pattern = r"^[^\s,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]([^,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]*[^\s,\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff])?$"
-    )]
     category: Category,
 }
 
@@ -387,7 +364,6 @@ pub(crate) struct ItemBody {
     /// Its text.
     content: String,
     /// What its component keeps with it.
-    #[schema(value_type = std::collections::HashMap<String, Value>)]
     metadata: Map<String, Value>,
     /// From when on it is never shown; null if it stays.
     expires_at: Option<DateTime<Utc>>,
@@ -418,15 +394,10 @@ impl ItemBody {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ItemOfCategory {
     /// Its text: not blank, no NUL, at most 65,536 bytes.
-    #[schema(
-        min_length = 1,
-        pattern = r"^[^\u0000]*[^\s\u0000\ufeff][^\u0000]*$",
-        required
-    )]
+    #[schema(value_type = ItemText, required)]
     #[serde(default)]
     content: String,
     /// Any JSON object of at most 8,192 bytes; empty if it is missing or null.
-    #[schema(value_type = Option<std::collections::HashMap<String, Value>>)]
     #[serde(default, deserialize_with = "exact")]
     metadata: Option<Map<String, Value>>,
     /// From when on it is never shown, a time in the future; it stays if this is missing or null.

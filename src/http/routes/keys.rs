@@ -2,7 +2,7 @@
 //! only keys limited to a subset of those vaults.
 
 use crate::domain::access::{AccessRole, ApiKey, Caller, Token, VaultScope};
-use crate::domain::ids::{KeyId, VaultId};
+use crate::domain::ids::{ActorId, KeyId, VaultId};
 use crate::http::extract::body::JsonBody;
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::page::{List, Page};
@@ -178,7 +178,7 @@ const MAX_VAULTS: usize = 1_000;
 #[serde(deny_unknown_fields)]
 pub(crate) struct KeyRequest {
     /// Who holds it: the actor of what is written with it.
-    #[schema(pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
+    #[schema(value_type = ActorId)]
     name: String,
     /// What its holder may do.
     role: AccessRole,
@@ -186,7 +186,7 @@ pub(crate) struct KeyRequest {
     #[schema(min_items = 1, max_items = 1_000)]
     vaults: Option<Vec<String>>,
     /// What the ids of the vaults begin with that it reaches.
-    #[schema(pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
+    #[schema(value_type = Option<VaultId>)]
     vault_prefix: Option<String>,
     /// Whether `X-Actor-Id` may name somebody else.
     #[serde(default)]

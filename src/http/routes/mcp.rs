@@ -63,10 +63,8 @@ impl Protocol {
 #[into_params(parameter_in = Query)]
 pub(crate) struct McpParams {
     /// The vault that all calls are about: the argument `vault` may be left out then, and must not name another.
-    #[param(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     vault: Option<VaultId>,
     /// The same for the memory.
-    #[param(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     memory: Option<MemoryId>,
 }
 

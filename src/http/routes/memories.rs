@@ -21,7 +21,6 @@ use serde::{Deserialize, Serialize};
 #[into_params(parameter_in = Query)]
 pub(crate) struct MemoryParams {
     /// Only those whose id begins like this.
-    #[param(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     prefix: Option<MemoryId>,
     /// What they are sorted by: `memory_id` (the default), or the largest first `changed_at` or `bytes`.
     #[param(inline)]

@@ -30,7 +30,6 @@ use serde_json::{Map, Value};
 #[into_params(parameter_in = Query)]
 pub(crate) struct RootParams {
     /// The tree of files that `/memories` is: an agent's, a user's, a project's.
-    #[param(value_type = String, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     root: RootName,
 }
 
@@ -227,7 +226,6 @@ fn edit_of(
 #[into_params(parameter_in = Query)]
 pub(crate) struct FileParams {
     /// The tree of files that `/memories` is.
-    #[param(value_type = String, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     root: RootName,
     /// Its path, as in `/memories/notes/tea.md`: at most 1,024 bytes and 20 segments.
     #[param(

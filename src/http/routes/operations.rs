@@ -10,7 +10,7 @@ use crate::http::extract::params::{MemoryPath, Path, Query, within};
 use crate::http::feed::ServerSentEvent;
 use crate::http::problem::Problem;
 use crate::http::routes::update::{PreferHeader, ResponseMode, ok, respond};
-use crate::http::routes::window::fields;
+use crate::http::routes::window::fields::{self, NonBlank};
 use crate::http::state::AppState;
 use crate::pipeline::report::UpdateAnswer;
 use crate::pipeline::{
@@ -21,12 +21,6 @@ use crate::storage::updates::Run;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use serde::Deserialize;
-
-/// Operations in the text that models write.
-#[derive(utoipa::ToSchema)]
-#[schema(as = OperationsText, min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
-#[expect(dead_code, reason = "documents the request body")]
-pub(crate) struct OperationsText(String);
 
 /// Operations as JSON: a list of them, or the text that models write. One of the two.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -42,11 +36,7 @@ pub(crate) struct OperationsBody {
     #[schema(value_type = Option<Vec<OperationRequest>>, nullable = false)]
     operations: Option<Vec<Object<OperationRequest>>>,
     /// The text that models write, see docs/dsl.md.
-    #[schema(
-        nullable = false,
-        min_length = 1,
-        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$"
-    )]
+    #[schema(value_type = Option<NonBlank>, nullable = false)]
     text: Option<String>,
 }
 
@@ -63,7 +53,6 @@ pub(crate) struct OperationsParams {
     #[param(minimum = 1, maximum = 100)]
     max_additions: Option<u32>,
     /// The invalid run that this text finishes by hand.
-    #[param(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     update_id: Option<UpdateId>,
     /// `propose`: everything but the save; it waits until somebody approves it.
     #[param(inline)]
@@ -80,7 +69,7 @@ pub(crate) struct OperationsParams {
     params(OperationsParams, ActorHeader, ConditionHeaders),
     request_body(
         description = "Operations: a list, or a text with CURRENT_PROGRESS, KEY_LEARNINGS, VERBATIM_CONTEXT. Not blank, at most `limits.body_bytes` (1 MiB).",
-        content((OperationsBody = "application/json"), (OperationsText = "text/plain"), (OperationsText = "text/markdown"))
+        content((OperationsBody = "application/json"), (NonBlank = "text/plain"), (NonBlank = "text/markdown"))
     ),
     responses(
         (status = 200, description = "What was changed, what was not, and why.", body = UpdateAnswer),

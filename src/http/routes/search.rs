@@ -148,7 +148,6 @@ pub(crate) struct SearchParams {
     #[param(inline)]
     status: Option<StatusChoice>,
     /// Only what this actor wrote.
-    #[param(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     actor: Option<ActorId>,
     /// Only what was written at this time or later.
     #[param(value_type = Option<DateTime<Utc>>)]

@@ -1,6 +1,6 @@
 //! What is written into the window: `POST M/tasks`, `POST M/decisions`, `PUT M/status` and `POST M/window/import`.
 
-use crate::domain::ids::{RecordId, RecordKind};
+use crate::domain::ids::{RecordId, RecordKind, TaskId};
 use crate::domain::window::{
     Change, DECISION_BYTES, EPIC_BYTES, INTENT_BYTES, ImportCounts, ImportedDecision, ImportedTask,
     STATUS_BYTES, SUMMARY_BYTES, Status, Task, TaskDetails, WindowImport,
@@ -12,7 +12,8 @@ use crate::http::extract::headers::ConditionHeaders;
 use crate::http::extract::params::parsed;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::saved;
-use crate::http::routes::window::{WindowAnswer, WriterOf, fields, record_answer};
+use crate::http::routes::window::fields::{self, NonBlank};
+use crate::http::routes::window::{WindowAnswer, WriterOf, record_answer};
 use crate::http::state::AppState;
 use crate::storage::idempotency::KeptAnswer;
 use crate::storage::{Source, WindowChange, WindowImported};
@@ -25,35 +26,23 @@ use serde_json::Value;
 /// A task that was completed.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"intent": "Add DSL parser", "summary": "FSM over lines, 60 tests"}))]
 pub(crate) struct TaskRequest {
     /// What the caller calls it, unique within the memory: a task that is sent twice is one task.
-    #[schema(
-        min_length = 1,
-        max_length = 128,
-        pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"
-    )]
+    #[schema(value_type = Option<TaskId>)]
     task_id: Option<String>,
     /// What was to be done; at most 500 bytes.
-    #[schema(
-        min_length = 1,
-        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
-        example = "Add DSL parser"
-    )]
+    #[schema(value_type = NonBlank)]
     intent: String,
     /// What was done; at most 4,000 bytes. Its first sentence stands in the archive.
-    #[schema(
-        min_length = 1,
-        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
-        example = "FSM over lines, 60 tests"
-    )]
+    #[schema(value_type = NonBlank)]
     summary: String,
     /// A report on it, any JSON of at most 8,192 bytes without blanks; numbers that a double cannot hold are refused.
     /// With `"success": false` the task counts as failed.
     #[serde(default, deserialize_with = "exact")]
-    #[schema(value_type = Option<Value>)]
     outcome: Option<Value>,
     /// The larger work it is a part of; at most 128 bytes.
-    #[schema(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
+    #[schema(value_type = Option<NonBlank>)]
     epic: Option<String>,
 }
 
@@ -128,24 +117,17 @@ pub(crate) async fn record_task(
 /// A decision that was made.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"decision": "all SQL lives in storage", "reason": "one language is enough", "supersedes": "D-3"}))]
 pub(crate) struct DecisionRequest {
     /// What was decided; at most 2,000 bytes.
-    #[schema(
-        min_length = 1,
-        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
-        example = "all SQL lives in storage"
-    )]
+    #[schema(value_type = NonBlank)]
     decision: String,
     /// Why, if that is known: one line of at most 2,000 bytes without a colon that a blank follows, which would end it
     /// on the record's line.
-    #[schema(
-        min_length = 1,
-        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
-        example = "one language is enough"
-    )]
+    #[schema(value_type = Option<NonBlank>)]
     reason: Option<String>,
     /// The active decision whose place it takes.
-    #[schema(pattern = "^D-[1-9][0-9]{0,17}$", example = "D-3")]
+    #[schema(pattern = "^D-[1-9][0-9]{0,17}$")]
     supersedes: Option<String>,
 }
 
@@ -206,15 +188,11 @@ fn decision_id(text: &str) -> Result<RecordId, Problem> {
 /// What is aimed at, and what stands in the way. At least one of both must be given.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"goal": "ship the parser"}))]
 pub(crate) struct StatusRequest {
     /// At most 1,000 bytes. Absent: the goal that stands there stays. Null: there is none from now on.
     #[serde(default, deserialize_with = "present")]
-    #[schema(
-        value_type = Option<String>,
-        min_length = 1,
-        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
-        example = "ship the parser"
-    )]
+    #[schema(value_type = Option<NonBlank>)]
     goal: Option<Option<String>>,
     /// At most 1,000 bytes. Absent: the blocker that stands there stays. Null, empty or `none`: there is none from now
     /// on.
@@ -357,10 +335,9 @@ struct ImportedTaskBody {
     /// A report on it, any JSON of at most 8,192 bytes without blanks; numbers that a double cannot hold are refused.
     /// With `"success": false` the task counts as failed.
     #[serde(default, deserialize_with = "exact")]
-    #[schema(value_type = Option<Value>)]
     outcome: Option<Value>,
     /// The larger work it is a part of; at most 128 bytes.
-    #[schema(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
+    #[schema(value_type = Option<NonBlank>)]
     epic: Option<String>,
 }
 

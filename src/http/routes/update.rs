@@ -2,6 +2,7 @@
 //! steps as server-sent events, then its response; or as soon as the update is stored.
 
 use crate::domain::evidence::Strictness;
+use crate::domain::ids::TaskId;
 use crate::domain::operation::Role;
 use crate::domain::window::{STATUS_BYTES, SessionRecord, TaskDetails};
 use crate::fair::Party;
@@ -15,7 +16,8 @@ use crate::http::middleware::bounds::Slot;
 use crate::http::problem::Problem;
 use crate::http::routes::events::{EVENT_STREAM, OpenStream};
 use crate::http::routes::tasks::checked_task;
-use crate::http::routes::window::{below, fields};
+use crate::http::routes::window::below;
+use crate::http::routes::window::fields::{self, NonBlank};
 use crate::http::state::AppState;
 use crate::pipeline::history::{self, InvalidMessage};
 use crate::pipeline::report::UpdateAnswer;
@@ -46,7 +48,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 #[schema(as = UpdateRequest)]
 pub(crate) struct UpdateBody {
     /// What was just done or is being done.
-    #[schema(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
+    #[schema(value_type = NonBlank)]
     task: String,
     /// The conversation around it, oldest first, in the form of OpenAI's or of Anthropic's messages.
     #[serde(default)]
@@ -265,14 +267,11 @@ fn at_least(asked: Strictness, configured: Strictness) -> Result<(), Problem> {
 /// One message of the conversation, as the APIs of OpenAI and Anthropic have it. Members that are not named here are
 /// passed over. What is kept is the text form.
 #[derive(utoipa::ToSchema)]
+#[schema(example = json!({"role": "user", "content": "Add a DSL parser"}))]
 #[expect(dead_code, reason = "documents what the pipeline reads")]
 pub(super) struct Message {
     /// Who says it: `user`, `assistant`, `system`, `developer`, `tool`, `function`, or anything.
-    #[schema(
-        min_length = 1,
-        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
-        example = "user"
-    )]
+    #[schema(value_type = NonBlank)]
     role: String,
     /// What is said: a text, parts, or null. A message with `tool_calls` may leave it out.
     content: Option<MessageContent>,
@@ -369,39 +368,26 @@ impl From<InvalidMessage> for Problem {
 /// What a session ends with.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(as = SessionRecord)]
+#[schema(as = SessionRecord, example = json!({"intent": "Add DSL parser", "summary": "FSM over lines, 60 tests"}))]
 pub(crate) struct RecordBody {
     /// What was to be done; at most 500 bytes. An equal bullet of In Progress, case and blanks aside, moves to Completed.
-    #[schema(
-        min_length = 1,
-        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
-        example = "Add DSL parser"
-    )]
+    #[schema(value_type = NonBlank)]
     intent: String,
     /// What was done; at most 4,000 bytes. Its first sentence stands in the archive.
-    #[schema(
-        min_length = 1,
-        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
-        example = "FSM over lines, 60 tests"
-    )]
+    #[schema(value_type = NonBlank)]
     summary: String,
     /// What the caller calls the task, unique within the memory: a call that is sent twice is one.
-    #[schema(
-        min_length = 1,
-        max_length = 128,
-        pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"
-    )]
+    #[schema(value_type = Option<TaskId>)]
     task_id: Option<String>,
     /// A report on it, any JSON of at most 8,192 bytes without blanks; numbers that a double cannot hold are refused.
     /// With `"success": false` the task counts as failed.
     #[serde(default, deserialize_with = "exact")]
-    #[schema(value_type = Option<Value>)]
     outcome: Option<Value>,
     /// The larger work it is a part of; at most 128 bytes.
-    #[schema(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
+    #[schema(value_type = Option<NonBlank>)]
     epic: Option<String>,
     /// What is aimed at from now on; at most 1,000 bytes. Without it the goal that stands there stays.
-    #[schema(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
+    #[schema(value_type = Option<NonBlank>)]
     goal: Option<String>,
     /// What stands in the way; at most 1,000 bytes. A goal without one says that nothing does.
     #[schema(pattern = r"^[^\u0000]*$")]

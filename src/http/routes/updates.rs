@@ -9,7 +9,7 @@ use crate::http::extract::params::{EntryPath, MemoryPath, Path};
 use crate::http::problem::{Kind, Problem};
 use crate::http::routes::contexts;
 use crate::http::routes::update::ok;
-use crate::http::routes::window::fields;
+use crate::http::routes::window::fields::{self, NonBlank};
 use crate::http::state::AppState;
 use crate::pipeline::report::UpdateAnswer;
 use crate::pipeline::{Approval, Target};
@@ -161,7 +161,7 @@ pub(crate) async fn approve_update(
 #[serde(deny_unknown_fields)]
 pub(crate) struct RejectRequest {
     /// For whoever proposed it; at most 2,000 bytes.
-    #[schema(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
+    #[schema(value_type = NonBlank)]
     reason: String,
 }
 

@@ -5,13 +5,14 @@ pub(crate) mod put;
 pub(crate) mod views;
 
 use crate::domain::document;
-use crate::domain::ids::{MemoryId, VaultId};
+use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::http::extract::headers::{
     CACHEABLE, ConditionHeaders, Conditions, ETag, FreshnessHeader, MaxAge, Representation,
 };
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{EntryPath, MemoryPath, Path, Query, time};
 use crate::http::problem::{Kind, Problem};
+use crate::http::routes::window::fields::NonBlank;
 use crate::http::state::AppState;
 use crate::pipeline::report;
 use crate::storage::contexts::Redaction;
@@ -37,7 +38,7 @@ use std::time::SystemTime;
 pub(crate) struct VersionParams {
     /// This version, by its number or its context_id; the newest without it.
     #[serde(rename = "ref")]
-    #[param(rename = "ref", value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
+    #[param(rename = "ref", value_type = Option<ContextId>)]
     pub(in crate::http::routes) reference: Option<ContextRef>,
 }
 
@@ -488,7 +489,7 @@ fn find_section(text: &str, name: &str) -> Result<String, Problem> {
 pub(crate) struct SectionParams {
     /// Only this section: `progress`, `learnings`, `verbatim`, `status`, `tasks`, `decisions`, the title of any
     /// section, or the path of titles to a heading of any level, such as `Facts/Network`.
-    #[param(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
+    #[param(value_type = Option<NonBlank>)]
     section: Option<String>,
 }
 

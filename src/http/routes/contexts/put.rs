@@ -205,17 +205,23 @@ fn document_of_json(body: String) -> Result<String, Problem> {
 /// The maximum length of a reason, in characters.
 const REASON_CHARS: usize = 1_000;
 
+/// A reason: not blank, no NUL, at most 1,000 characters.
+#[derive(utoipa::ToSchema)]
+#[schema(
+    min_length = 1,
+    max_length = 1_000,
+    pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$"
+)]
+#[expect(dead_code, reason = "documents what `checked` checks")]
+struct Reason(String);
+
 /// Why a version is restored.
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RestoreRequest {
     /// Appears in the log of the new version.
-    #[schema(
-        min_length = 1,
-        max_length = 1_000,
-        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$"
-    )]
     #[serde(default)]
+    #[schema(value_type = Option<Reason>)]
     reason: Option<String>,
 }
 
@@ -262,11 +268,7 @@ pub(crate) async fn restore_context(
 #[serde(deny_unknown_fields)]
 pub(crate) struct RedactRequest {
     /// Shown in place of the text, so it must not repeat what is taken out.
-    #[schema(
-        min_length = 1,
-        max_length = 1_000,
-        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$"
-    )]
+    #[schema(value_type = Reason)]
     reason: String,
 }
 

@@ -4,7 +4,7 @@ use crate::domain::document::{
     self, Headings, Record, Section, Until, record_ranges, sections_changed, unified_diff, written_time,
 };
 use crate::domain::evidence::Evidence;
-use crate::domain::ids::{RecordId, RecordKind};
+use crate::domain::ids::{ContextId, RecordId, RecordKind};
 use crate::domain::memory::{RecordChange, project};
 use crate::fair::{self, Party};
 use crate::http::extract::headers::{Accept, ConditionHeaders, Conditions, ETag, Representation};
@@ -355,7 +355,7 @@ pub(crate) async fn list_sections(
 pub(crate) struct DiffParams {
     /// The version to compare with, by its number or its context_id; the one before without it, and nothing for
     /// version 1. It may also be a later one.
-    #[param(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
+    #[param(value_type = Option<ContextId>)]
     base: Option<ContextRef>,
 }
 

@@ -4,6 +4,12 @@ use crate::domain::window::{OUTCOME_BYTES, unwritable_at};
 use crate::http::problem::Problem;
 use serde_json::Value;
 
+/// A text that is not blank and has no NUL.
+#[derive(utoipa::ToSchema)]
+#[schema(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
+#[expect(dead_code, reason = "documents what `required` checks")]
+pub(in crate::http::routes) struct NonBlank(String);
+
 /// Checks a text that must not be blank and has at most `limit` bytes.
 ///
 /// # Errors
