@@ -37,7 +37,7 @@ where
         event: &Event<'_>,
     ) -> fmt::Result {
         let target = event.metadata().target();
-        if writer.has_ansi_escapes() || !target.starts_with(OWN_TARGET) || context.event_scope().is_some() {
+        if writer.has_ansi_escapes() {
             return self.usual.format_event(context, writer, event);
         }
         let mut line = PlainLine {
@@ -45,13 +45,23 @@ where
             is_empty: true,
             result: Ok(()),
         };
-        #[expect(clippy::disallowed_methods, reason = "the log tells the time of the machine")]
-        write_time(&mut line.text, SystemTime::now().into())?;
-        write!(line.text, " {:>5} {target}: ", event.metadata().level())?;
-        event.record(&mut line);
-        line.result?;
-        line.text.push('\n');
-        writer.write_str(&line.text)
+        if !target.starts_with(OWN_TARGET) || context.event_scope().is_some() {
+            self.usual
+                .format_event(context, Writer::new(&mut line.text), event)?;
+        } else {
+            #[expect(clippy::disallowed_methods, reason = "the log tells the time of the machine")]
+            write_time(&mut line.text, SystemTime::now().into())?;
+            write!(line.text, " {:>5} {target}: ", event.metadata().level())?;
+            event.record(&mut line);
+            line.result?;
+        }
+        // An error of the database may quote a client: a line end in it must not begin a line that looks like the service's.
+        let text = line.text.trim_end_matches('\n');
+        match text.contains(char::is_control) {
+            true => writer.write_str(&text.replace(char::is_control, " "))?,
+            false => writer.write_str(text)?,
+        }
+        writer.write_char('\n')
     }
 }
 
@@ -190,6 +200,26 @@ mod tests {
             tracing::subscriber::with_default(usual.finish(), log);
         }
         written.text().lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_displayed_value_does_not_begin_a_line() {
+        let written = CapturedLog::default();
+        let writer = written.clone();
+        let lines = tracing_subscriber::fmt()
+            .with_ansi(false)
+            .with_writer(move || writer.clone());
+        tracing::subscriber::with_default(lines.event_format(PlainLines::default()).finish(), || {
+            tracing::warn!(error = %"of a\n2026 INFO forged\r", "own");
+            tracing::warn!(target: "elsewhere", error = %"of a\n2026 INFO forged\u{1b}[1m", "of others");
+        });
+        assert_eq!(written.text().lines().count(), 2, "{}", written.text());
+        assert!(
+            !written
+                .text()
+                .trim_end()
+                .contains(|c: char| c != '\n' && c.is_control())
+        );
     }
 
     #[test]

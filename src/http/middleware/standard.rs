@@ -7,7 +7,6 @@
 
 use crate::clock::Clock;
 use crate::dashboard;
-use crate::domain::ids::MAX_ID_BYTES;
 use crate::http::middleware::{Call, bounds};
 use crate::http::problem::{Cause, MEDIA_TYPE, Passing, Problem};
 use crate::telemetry::requests;
@@ -23,13 +22,11 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
 use opentelemetry_http::HeaderExtractor;
-use quick_cache::sync::Cache;
 use serde_json::json;
-use sha2::{Digest, Sha256};
 use std::any::Any;
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Instant;
 use tower::{Service, ServiceBuilder};
 use tower_http::CompressionLevel;
@@ -106,7 +103,7 @@ pub(super) async fn observed<F: Future<Output = Response>>(
 ) -> Response {
     let path = call.parts.uri.path();
     let page = dashboard::is_page(path).then(|| path.to_owned());
-    let vault = call.read_vault().await.map(vault_hash);
+    let vault = call.read_vault().await.map(requests::vault_hash);
     let mut line = LogLine::start(&call.parts, vault, clock);
     let span = line.span(&call.parts.headers);
     let response = AssertUnwindSafe(bounds::discard(call, next)).catch_unwind();
@@ -204,20 +201,6 @@ struct LogLine {
     request_id: HeaderValue,
     started: Instant,
     is_written: bool,
-}
-
-/// The hashes of the vaults that were asked for lately: making one takes as long as much of a small read.
-static HASHES: LazyLock<Cache<String, Arc<str>>> = LazyLock::new(|| Cache::new(1_000));
-
-/// The first twelve hexadecimal digits of the SHA-256 of a vault's id: they distinguish vaults without naming them.
-fn vault_hash(vault: &str) -> Arc<str> {
-    let hash = || hex::encode(&Sha256::digest(vault.as_bytes())[..6]).into();
-    // Anybody may send a path, and one that is too long for an id would be held as a whole.
-    if vault.len() > MAX_ID_BYTES {
-        return hash();
-    }
-    let Ok(hash) = HASHES.get_or_insert_with(vault, || Ok::<_, Infallible>(hash()));
-    hash
 }
 
 impl LogLine {
@@ -323,27 +306,14 @@ mod tests {
     fn a_failure_is_one_line_with_its_cause_and_without_what_the_client_sent() {
         let text = logged(|| {
             let response = Problem::internal("the disk is full").into_response();
-            LogLine::start(&request(), Some(vault_hash("id-secret")), &SystemClock).write(Some(&response));
+            LogLine::start(&request(), Some(requests::vault_hash("id-secret")), &SystemClock)
+                .write(Some(&response));
         });
         assert_eq!(text.lines().count(), 1, "{text}");
         for part in "ERROR|PUT|500|req-7|the disk is full|millis|route".split('|') {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert!(!text.contains("secret"), "{text}");
-    }
-
-    #[test]
-    fn a_line_tells_vaults_apart_without_naming_them() {
-        // printf acme | sha256sum
-        assert_eq!(&*vault_hash("acme"), "822b33ad87c1");
-        assert_ne!(vault_hash("Acme"), vault_hash("acme"));
-    }
-
-    #[test]
-    fn what_is_too_long_for_an_id_is_hashed_and_not_held() {
-        let long = "a".repeat(MAX_ID_BYTES + 1);
-        assert_ne!(vault_hash(&long), vault_hash(&long[1..]));
-        assert!(HASHES.get(&long).is_none() && HASHES.get(&long[1..]).is_some());
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use crate::storage::StorageError;
 use crate::storage::error::is_of_a_statement;
-use crate::telemetry::meters;
+use crate::telemetry::{meters, requests};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
@@ -102,7 +102,8 @@ impl FailingVaults {
         self.failures += 1;
         metrics::counter!(meters::PASSED_OVER_TOTAL, "work" => self.work).increment(1);
         let (work, wait_seconds) = (self.work, wait.as_secs());
-        tracing::warn!(%vault, work, wait_seconds, %error, "a vault is passed over for now");
+        let vault = &*requests::vault_hash(vault);
+        tracing::warn!(vault, work, wait_seconds, %error, "a vault is passed over for now");
     }
 }
 
