@@ -11,6 +11,7 @@ use chrono::{DateTime, Utc};
 use std::cmp::Ordering;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::mem::take;
 
 /// Parses the files of a folder, in any order; files with other names are ignored. An entry without a date
 /// gets that of the entry above it, or else the time of the status, or else `undated`. Tasks and decisions come newest
@@ -52,13 +53,18 @@ pub(in crate::cli::window) fn parse<'f>(
         }
     }
     let mut parsed = reader.parsed;
-    complete(&mut parsed.folder.window.history, epics);
-    complete(&mut parsed.folder.window.history, weeks);
+    let window = &mut parsed.folder.window;
+    for list in [&mut window.tasks, &mut window.history] {
+        let tasks = take(list).into_iter().map(|task| (None, task));
+        complete(list, tasks.collect());
+    }
+    complete(&mut window.history, epics);
+    complete(&mut window.history, weeks);
     parsed
 }
 
-/// Adds the tasks of files of epics, or of weeks, that are missing in the history, and what they say about those that are there;
-/// all of an epic get its name. A task is the same if it has the same id, or the same time and words.
+/// Adds the tasks of a file, or of files of epics or weeks, that are missing in a list, and what they say about those that are
+/// there; all of an epic get its name. A task is the same if it has the same id, or the same time and words.
 fn complete(history: &mut Vec<ImportedTask>, tasks: Vec<(Option<String>, ImportedTask)>) {
     let identity = |task: &ImportedTask| match &task.task.task_id {
         Some(id) => (None, id.to_string()),

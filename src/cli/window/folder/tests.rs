@@ -428,6 +428,21 @@ fn what_two_files_say_about_a_task_is_joined() {
 }
 
 #[test]
+fn what_one_file_says_twice_under_an_id_is_joined() {
+    let text = "- 2026-10-01 task-1: Kickoff\n- 2026-10-02 task-1: Rollback: undone\n";
+    let tasks = |path| match (path, parsed([(path, text)]).folder.window) {
+        (HISTORY, window) => window.history,
+        (_, window) => window.tasks,
+    };
+    for path in [HISTORY, STATUS] {
+        let told = told(&tasks(path)).join("; ");
+        for words in ["task-1", "Kickoff", "Rollback", "undone"] {
+            assert_eq!(told.matches(words).count(), 1, "{told}");
+        }
+    }
+}
+
+#[test]
 fn what_is_not_done_is_no_task_and_what_failed_says_so() {
     let text = "## Recent Tasks\n\n### task-3: Deploy\nStatus: failed\nSummary: no quota\n\n### task-4: Ship\n**Status:** in \
                 progress\n\n## Tasks in progress\n- Wire\n";
