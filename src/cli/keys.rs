@@ -88,8 +88,13 @@ fn time_span(text: &str) -> Result<TimeDelta, String> {
 
 impl Keys {
     pub(super) async fn run(self) -> Result<(), Box<dyn Error>> {
+        let access = match self.command {
+            KeysCommand::Create(_) => Access::Write,
+            // An operator may need them on a schema that was migrated down.
+            KeysCommand::List | KeysCommand::Revoke { .. } | KeysCommand::Rotate { .. } => Access::Read,
+        };
         let work = async |storage: &Storage| self.execute(storage).await;
-        let done = on_database(self.config.as_deref(), Access::Write, None, work).await?;
+        let done = on_database(self.config.as_deref(), access, None, work).await?;
         // Printed at the end: no key is shown that was not saved.
         Ok(Output::bytes(done.as_bytes())?)
     }

@@ -25,7 +25,7 @@ const SERVER_CONNECTIONS: u32 = 10;
 /// The access that a command needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
-    /// Read only: a configured database keeps its schema.
+    /// Read, or change rows that every schema has: a configured database keeps its schema.
     Read,
     /// Write: the schema is migrated to the current version.
     Write,

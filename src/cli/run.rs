@@ -80,10 +80,19 @@ pub(super) fn load_config_with(
     // Not of clap, for which a variable is a given option, also beside options that exclude it. Empty counts as unset.
     let named = std::env::var_os("WORKING_MEMORY_CONFIG").filter(|name| !name.is_empty());
     let file = file.or(named.as_deref().map(Path::new));
-    // The service has no variables that are not UTF-8.
-    let environment = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    Config::load(file, environment.chain(options))
+    let mut environment = Vec::new();
+    for (name, value) in std::env::vars_os() {
+        let name = name.to_string_lossy().into_owned();
+        match value.into_string() {
+            Ok(value) => environment.push((name, value)),
+            // As unset it would lead to another database, for one.
+            Err(_) if Config::reads(&name) => {
+                return Err(ConfigError::Invalid(format!("the value of {name} is not UTF-8")));
+            }
+            Err(_) => {}
+        }
+    }
+    Config::load(file, environment.into_iter().chain(options))
 }
 
 /// Working memory for agents: versioned context documents on PostgreSQL.

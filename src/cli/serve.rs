@@ -15,6 +15,7 @@ use crate::storage::{Distribution, OWN_CONNECTIONS, PoolOptions, Quotas, Storage
 use crate::telemetry;
 use crate::telemetry::traces::{self, Traces};
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use secrecy::ExposeSecret;
 use std::error::Error;
@@ -48,13 +49,13 @@ Settings that most services need, in working-memory.toml or in the environment (
 #[command(after_help = SETTINGS)]
 pub struct Serve {
     /// Listen on this address, such as 0.0.0.0:8080 (http.bind).
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = NonEmptyStringValueParser::new())]
     bind: Option<String>,
     /// Listen on another port of the address.
     #[arg(long)]
     port: Option<u16>,
     /// Keep the service's own database in this folder (database.data_dir); without it in one folder for each user.
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", value_parser = NonEmptyStringValueParser::new())]
     data_dir: Option<String>,
     /// Read this file instead of `working-memory.toml` [env: WORKING_MEMORY_CONFIG].
     #[arg(long, value_name = "FILE")]

@@ -1,6 +1,6 @@
 //! `working-memory export` and `import`: a vault as a file of JSON Lines, or a memory as Markdown.
 
-use crate::cli::client::{Failure, MemoryArgs, Method, Output, Service, ServiceArgs};
+use crate::cli::client::{Failure, MemoryArgs, Method, Output, Service, ServiceArgs, note};
 use crate::cli::folder::file::{new_file, place, write_file};
 use crate::cli::offline::{Access, on_database};
 use crate::domain::bring::as_markdown;
@@ -67,7 +67,7 @@ impl Export {
         let answer = call.accept("text/plain").send().await?;
         let text = as_markdown(answer.text()?, format == "markdown");
         match self.file() {
-            Some(path) => write_file(path, &text, 0o644, true)?,
+            Some(path) => write_file(path, &text, 0o600, true)?,
             None => Output::of_document().text(&text).write()?,
         }
         Ok(())
@@ -153,9 +153,9 @@ impl Import {
             skipped,
         }) = done
         {
-            eprintln!(
+            note(&format!(
                 "memories: {created} new, {appended} appended to, {unchanged} unchanged, {skipped} skipped"
-            );
+            ));
         }
         read
     }

@@ -1,6 +1,7 @@
 //! `working-memory with-postgres`: runs any command with a private PostgreSQL server. And the embedded database of a command:
 //! in this process or, as root, in a process of another account that runs `with-postgres`.
 
+use super::client::note;
 use super::run::Stop;
 use crate::storage::embedded::folder::new_name;
 use crate::storage::embedded::{Account, EmbeddedOptions, EmbeddedServer};
@@ -144,7 +145,7 @@ async fn remove(data_dir: &Path) {
 }
 
 fn failed(code: u8, error: &dyn std::error::Error) -> ExitCode {
-    eprintln!("working-memory: {error}");
+    note(&format!("working-memory: {error}"));
     ExitCode::from(code)
 }
 

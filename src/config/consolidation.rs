@@ -14,6 +14,7 @@ section! {
         /// records are new since its last run; the steps are proposed. 0: never.
         pub at_percent: u32 = 0, in 0..=100;
         /// Whether records are archived when they have expired.
+        #[serde(deserialize_with = "super::values::flag")]
         pub archive_expired: bool = false;
         /// Not a setting; tests shorten it. Seconds between two looks for memories that are due.
         #[serde(skip)]

@@ -23,6 +23,7 @@ section! {
         pub max_connections: u32 = 16, in 1..=10_000;
         /// Whether prepared statements are named and kept. If unset, they are unless the database is behind a pooler; true
         /// for one that tracks them (PgBouncer from 1.21 on, with `max_prepared_statements`).
+        #[serde(deserialize_with = "super::values::flag")]
         pub prepared_statements: Option<bool> = None;
         /// Size in bytes of the cache of newest versions, which are returned without a query. The cache is used
         /// only while the process receives the notifications of other instances. 0 turns it off.

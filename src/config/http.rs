@@ -15,9 +15,11 @@ section! {
         pub bind: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8080));
         /// Listen on an address other than loopback although no key is required. Only for a network in
         /// which everybody may read and write every memory, such as a container's own.
+        #[serde(deserialize_with = "super::values::flag")]
         pub allow_open: bool = false;
         /// Whether a key is required. Unset: from the first key on, permanently. True: also before there is one. False:
         /// never, whatever keys exist.
+        #[serde(deserialize_with = "super::values::flag")]
         pub require_keys: Option<bool> = None;
         /// Host names of the service besides those of loopback, each with or without a port. If no key is
         /// required, only these are answered: a web page could reach the service by a name of its own.

@@ -85,53 +85,99 @@ pub enum ConfigError {
     Invalid(String),
 }
 
-/// The settings by their types. The parser would round 5.5 and take true as 1 where a whole number is expected, so it also gets
-/// -1 in their place, which it refuses there, and accepts wherever it accepts them.
+/// The settings by their types. The parser would round 5.5 where a whole number is expected, and take true, on and off as 1 and 0
+/// where any number is, so it also gets in their place what it refuses there, and accepts wherever it accepts them.
 fn typed(read: &config::Config) -> Result<Config, ConfigError> {
     let explained = |error: config::ConfigError| match wanted_number(&error) {
-        Some(key) => {
+        Some((key, wanted)) => {
             let found = read.get::<config::Value>(&key);
             let found = found.map_or(String::new(), |found| format!(", not {found}"));
-            ConfigError::Invalid(format!("{key} must be a whole number from 0 on{found}"))
+            ConfigError::Invalid(format!("{key} must be {wanted}{found}"))
         }
         None => error.into(),
     };
     let config = read.clone().try_deserialize().map_err(explained)?;
     let mut strict = read.clone();
-    without_fractions(&mut strict.cache);
+    unlike_numbers(&mut strict.cache);
     strict.try_deserialize::<Config>().map_err(explained)?;
     Ok(config)
 }
 
-/// Puts -1 for true, false, and each number with a point that is not a whole one from 0 on.
-fn without_fractions(value: &mut config::Value) {
+/// The words that the parser takes as numbers.
+const WORDS: [&str; 6] = ["true", "on", "yes", "false", "off", "no"];
+
+/// Puts -1 for each number with a point that is not a whole one from 0 on, and a blank before each of the [`WORDS`].
+fn unlike_numbers(value: &mut config::Value) {
     match &mut value.kind {
-        ValueKind::Table(table) => table.values_mut().for_each(without_fractions),
+        ValueKind::Table(table) => table.values_mut().for_each(unlike_numbers),
         ValueKind::Float(number) if number.fract() == 0.0 && (0.0..1e15).contains(number) => {}
-        ValueKind::Float(_) | ValueKind::Boolean(_) => value.kind = ValueKind::I64(-1),
+        ValueKind::Float(_) => value.kind = ValueKind::I64(-1),
+        ValueKind::Boolean(flag) => value.kind = ValueKind::String(format!(" {flag}")),
+        ValueKind::String(text) if WORDS.contains(&&*text.to_lowercase()) => text.insert(0, ' '),
         _ => {}
     }
 }
 
-/// The key that expects an integer, which is all that the parser says about it.
-fn wanted_number(error: &config::ConfigError) -> Option<String> {
+/// Removes blank texts, which count as unset in the file too.
+fn without_blanks(value: &mut config::Value) {
+    if let ValueKind::Table(table) = &mut value.kind {
+        table.retain(|_, value| !matches!(&value.kind, ValueKind::String(text) if text.trim().is_empty()));
+        table.values_mut().for_each(without_blanks);
+    }
+}
+
+/// The key that expects a number, and which, which is all that the parser says about it.
+fn wanted_number(error: &config::ConfigError) -> Option<(String, &'static str)> {
     match error {
-        config::ConfigError::Type { expected, key, .. } if expected.contains("integer") => {
-            Some(key.clone().unwrap_or_default())
+        config::ConfigError::Type { expected, key, .. } => {
+            let wanted = match expected {
+                integer if integer.contains("integer") => "a whole number from 0 on",
+                number if number.contains("floating") => "a number",
+                _ => return None,
+            };
+            Some((key.clone().unwrap_or_default(), wanted))
         }
         config::ConfigError::At { error, key, .. } => {
-            let inner = wanted_number(error)?;
+            let (inner, wanted) = wanted_number(error)?;
             let key = key.clone().filter(|_| inner.is_empty());
-            Some(key.unwrap_or(inner))
+            Some((key.unwrap_or(inner), wanted))
         }
         _ => None,
     }
 }
 
-/// Whether a variable has two underscores inside, as a setting, but one behind the prefix. It would have no effect.
-fn lacks_underscore(name: &str) -> bool {
-    let rest = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_prefix('_'));
-    rest.is_some_and(|rest| !rest.starts_with('_') && rest.contains("__"))
+/// The variables that count. A blank one counts as unset: compose files and shells create those. The names of settings are
+/// read in any case of their letters, so each is one variable.
+///
+/// # Errors
+/// A variable that would have no effect, or one that another's value decides.
+fn variables(
+    environment: impl IntoIterator<Item = (String, String)>,
+) -> Result<HashMap<String, String>, ConfigError> {
+    let variables: HashMap<String, String> = environment
+        .into_iter()
+        .filter(|(_, value)| !value.trim().is_empty())
+        .map(|(name, value)| match name.to_uppercase() {
+            upper if upper.starts_with(PREFIX) => (upper, value),
+            _ => (name, value),
+        })
+        .collect();
+    let misnamed = |name: &String| {
+        let rest = name.strip_prefix(PREFIX)?.strip_prefix('_')?;
+        let below = format!("{name}__");
+        let problem = match rest.strip_prefix('_') {
+            None if rest.contains("__") => "is not read: the names of settings begin with WORKING_MEMORY__",
+            // Their ids would lose their case.
+            Some(key) if key.starts_with("WINDOW__VAULTS") => "is not read: it can be set in the file only",
+            Some(_) if variables.keys().any(|other| other.starts_with(&below)) => "is the name of a section",
+            _ => return None,
+        };
+        Some(ConfigError::Invalid(format!("{name} {problem}")))
+    };
+    match variables.keys().find_map(misnamed) {
+        Some(error) => Err(error),
+        None => Ok(variables),
+    }
 }
 
 fn path_of(file: Option<&Path>) -> &Path {
@@ -143,7 +189,8 @@ fn path_of(file: Option<&Path>) -> &Path {
 fn text_of(file: Option<&Path>) -> Result<Option<String>, ConfigError> {
     let path = path_of(file);
     match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
+        // Some editors write a byte order mark.
+        Ok(text) => Ok(Some(text.trim_start_matches('\u{feff}').to_owned())),
         Err(error) if error.kind() != ErrorKind::NotFound => {
             let shown = path.display();
             Err(ConfigError::Invalid(format!("cannot read {shown}: {error}")))
@@ -154,6 +201,13 @@ fn text_of(file: Option<&Path>) -> Result<Option<String>, ConfigError> {
 }
 
 impl Config {
+    /// Whether the service reads a variable of this name.
+    #[must_use]
+    pub fn reads(variable: &str) -> bool {
+        let is_shared = ["DATABASE_URL", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"].contains(&variable);
+        is_shared || variable.to_uppercase().starts_with("WORKING_MEMORY__")
+    }
+
     /// Reads the configuration. `file` is a file that must exist; without it `working-memory.toml` of
     /// the working folder is read if it exists. `environment` is the process's.
     ///
@@ -163,15 +217,7 @@ impl Config {
         file: Option<&Path>,
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, ConfigError> {
-        // A blank variable counts as unset: compose files and shells create those.
-        let environment: HashMap<String, String> = environment
-            .into_iter()
-            .filter(|(_, value)| !value.trim().is_empty())
-            .collect();
-        if let Some(name) = environment.keys().find(|name| lacks_underscore(name)) {
-            let problem = format!("{name} is not read: the names of settings begin with {PREFIX}__");
-            return Err(ConfigError::Invalid(problem));
-        }
+        let environment = variables(environment)?;
         let mut builder = config::Config::builder();
         if let Some(text) = text_of(file)? {
             builder = builder.add_source(config::File::from_str(&text, config::FileFormat::Toml));
@@ -185,7 +231,7 @@ impl Config {
             .prefix_separator("__")
             .separator("__")
             .source(Some(environment.clone()));
-        let read = builder.add_source(own).build().map_err(|error| match error {
+        let mut read = builder.add_source(own).build().map_err(|error| match error {
             config::ConfigError::FileParse { cause, .. } => {
                 // The lines behind the first quote the file, whose values may be secret, and repeat where that is.
                 let cause = cause.to_string();
@@ -195,6 +241,7 @@ impl Config {
             }
             other => other.into(),
         })?;
+        without_blanks(&mut read.cache);
         if let Some(removed) = removed_settings(&read) {
             return Err(ConfigError::Removed(removed));
         }

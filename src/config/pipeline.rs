@@ -12,6 +12,7 @@ section! {
         /// Most additions per section in one update; a short input allows 3, each 1,000 bytes one more.
         pub max_additions: usize = 8, in 1..=100;
         /// What happens to items that the input does not support. A request may ask for a stricter value, not for a laxer one.
+        #[serde(deserialize_with = "super::values::one_of::<_, Strictness, _>")]
         pub evidence: Strictness = Strictness::default();
         /// Updates that run at once within one service; half of them of one vault.
         pub concurrent_updates: usize = 128, in 1..=usize::MAX;

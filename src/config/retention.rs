@@ -24,6 +24,7 @@ section! {
         #[serde(deserialize_with = "age")]
         pub runs_max_age: Option<TimeDelta> = None;
         /// Whether versions are kept in which an active record first appeared.
+        #[serde(deserialize_with = "super::values::flag")]
         pub keep_provenance: bool = true;
     }
 }

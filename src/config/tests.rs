@@ -206,6 +206,10 @@ fn values_that_make_no_sense_are_refused_with_their_key() {
         EMBEDDINGS__MODEL=m; EMBEDDINGS__BASE_URL=http://a/v1; EMBEDDINGS__DOCUMENT_PREFIX=LONG → embeddings.document_prefix
         EMBEDDINGS__MODEL=m; EMBEDDINGS__BASE_URL=http://a/v1; EMBEDDINGS__API_KEY=a b → embeddings.api_key
         RETENTION__MAX_VERSIONS=0 → max_versions
+        RETENTION__MAX_VERSIONS=true → retention.max_versions must be a whole number from 0 on, not true
+        LIMITS__VAULT_MEMORIES=off → limits.vault_memories must be a whole number
+        LLM__TEMPERATURE=Off → llm.temperature must be a number, not Off
+        HTTP__ALLOW_OPEN=2 → http.allow_open
         RETENTION__MAX_AGE=soon → max_age
         RETENTION__MAX_AGE=3600000d → max_age
         RETENTION__RUNS_MAX_AGE=0d → runs_max_age
@@ -269,7 +273,7 @@ fn the_environment_counts_for_more_than_the_file_and_its_own_names_for_most() {
 }
 
 #[test]
-fn a_whole_number_of_the_file_is_not_rounded() {
+fn a_number_of_the_file_is_not_rounded_and_no_word_is_one() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("working-memory.toml");
     let read = |section: &str, line: &str| {
@@ -287,12 +291,20 @@ fn a_whole_number_of_the_file_is_not_rounded() {
         embeddings | dimensions = 0.5
         llm.roles.progress | max_retries = 1.5
         pipeline.queue | workers = true
+        retention | max_versions = 'on'
+        limits | vault_memories = 'Off'
+        llm | temperature = false
+        llm.roles.handoff | temperature = 'no'
         limits | context_bytes = -1";
     for row in table.trim().lines() {
         let (section, line) = row.trim().split_once(" | ").unwrap();
         let error = read(section, line).unwrap_err().to_string();
         let key = line.split(' ').next().unwrap();
-        let said = format!("{section}.{key} must be a whole number from 0 on, not ");
+        let wanted = match key {
+            "temperature" => "number",
+            _ => "whole number from 0 on",
+        };
+        let said = format!("{section}.{key} must be a {wanted}, not ");
         assert!(error.contains(&said), "{row}: {error}");
     }
     let others = "
@@ -300,6 +312,11 @@ fn a_whole_number_of_the_file_is_not_rounded() {
         limits | context_bytes = 5.0
         llm | timeout_seconds = 0.5
         llm.prices | m = { input = 0.25, output = 2.5 }
+        llm | constrain = 'off'
+        pipeline | evidence = 'off'
+        guard | collapse = 'off'
+        http | require_keys = 'no'
+        http | allow_open = 0
         http | allow_open = false";
     for row in others.trim().lines() {
         let (section, line) = row.trim().split_once(" | ").unwrap();
@@ -315,12 +332,23 @@ fn a_file_that_was_named_has_to_be_there() {
 }
 
 #[test]
-fn a_variable_with_one_underscore_behind_the_prefix_is_refused() {
-    let message = refused(&[("WORKING_MEMORY_HTTP__BIND", "127.0.0.1:1")]);
-    assert!(
-        message.contains("WORKING_MEMORY_HTTP__BIND is not read"),
-        "{message}"
-    );
+fn a_variable_that_is_not_read_is_refused() {
+    let table = "
+        WORKING_MEMORY_HTTP__BIND is not read: the names of settings begin with
+        WORKING_MEMORY__WINDOW__VAULTS__ACME__TASKS is not read: it can be set in the file only
+        WORKING_MEMORY__HTTP is the name of a section
+        working_memory__pipeline__QUEUE is the name of a section";
+    // The order of the variables, which is another one each time, does not matter.
+    for row in table.trim().lines().cycle().take(80) {
+        let (name, problem) = row.trim().split_once(' ').unwrap();
+        let message = refused(&[
+            ("WORKING_MEMORY__HTTP__BIND", "127.0.0.1:1"),
+            ("WORKING_MEMORY__PIPELINE__QUEUE__WORKERS", "1"),
+            (name, "5"),
+        ]);
+        let said = format!("{} {problem}", name.to_uppercase());
+        assert!(message.contains(&said), "{row}: {message}");
+    }
     assert!(
         load(&[
             ("WORKING_MEMORY_API_KEY", "wm_x"),
@@ -338,6 +366,18 @@ fn blank_values_count_as_unset() {
         "WORKING_MEMORY__EMBEDDINGS__MODEL",
     ];
     let config = load(&blank.map(|name| (name, " "))).unwrap();
+    assert_eq!(format!("{config:?}"), format!("{:?}", load(&[]).unwrap()));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("working-memory.toml");
+    let mut text = "\u{feff}".to_owned();
+    for key in "log.filter database.data_dir database.url llm.provider retention.max_age http.tls.key http.require_keys \
+                llm.roles.verbatim.temperature"
+        .split_whitespace()
+    {
+        text += &format!("{key} = \"\"\n");
+    }
+    std::fs::write(&file, text).unwrap();
+    let config = Config::load(Some(&file), []).unwrap();
     assert_eq!(format!("{config:?}"), format!("{:?}", load(&[]).unwrap()));
 }
 

@@ -57,6 +57,19 @@ where
     })
 }
 
+/// Reads a yes or no, which may be optional.
+///
+/// # Errors
+/// Another word.
+pub(super) fn flag<'de, D: Deserializer<'de>, T: From<bool>>(deserializer: D) -> Result<T, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    match &*text.trim().to_lowercase() {
+        "true" | "on" | "yes" | "1" => Ok(true.into()),
+        "false" | "off" | "no" | "0" => Ok(false.into()),
+        _ => Err(D::Error::custom(format!("must be true or false, not {text:?}"))),
+    }
+}
+
 /// Checks that a number is in a range.
 pub(super) fn within<T>(key: &str, number: T, range: RangeInclusive<T>) -> Result<(), String>
 where

@@ -392,12 +392,19 @@ fn read_pair(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsErr
     if chain.is_empty() {
         return Err(of_certificate(&"there is no PEM certificate in it"));
     }
-    let private = PrivateKeyDer::from_pem_file(key)
-        .map_err(|error| TlsError(format!("http.tls.key {}: {error}", key.display())))?;
+    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| {
+        let is_encrypted = std::fs::read_to_string(key).is_ok_and(|text| text.contains("ENCRYPTED"));
+        let why = match is_encrypted {
+            true => "the key is encrypted, and must not be".to_owned(),
+            false => error.to_string(),
+        };
+        TlsError(format!("http.tls.key {}: {why}", key.display()))
+    })?;
     let of_both = |error: rustls::Error| {
         let (certificate, key) = (certificate.display(), key.display());
         TlsError(format!(
-            "http.tls.certificate {certificate} and http.tls.key {key} cannot be used: {error}"
+            "http.tls.certificate {certificate} and http.tls.key {key} cannot be used: {error} (the key must be that of the \
+             first certificate in the file)"
         ))
     };
     let provider = Arc::new(rustls::crypto::ring::default_provider());

@@ -202,13 +202,15 @@ async fn bringing_exporting_and_bringing_changes_nothing() {
 async fn an_export_replaces_only_a_file_and_opens_it_to_nobody() {
     let (_service, user) = service_and_user().await;
     user.done_with("put", "text\n").await;
-    user.file("BACK.md", "old");
     let file = user.path().join("BACK.md");
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
-    user.done("export --format markdown --output BACK.md").await;
-    let mode = std::fs::metadata(&file).unwrap().permissions().mode();
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), "text\n");
-    assert_eq!(mode & 0o777, 0o600);
+    // The first makes the file, the second has one that not even its owner may write.
+    for mode in [0o600, 0o400] {
+        user.done("export --format markdown --output BACK.md").await;
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "text\n");
+        let made = std::fs::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(made & 0o777, mode);
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o444)).unwrap();
+    }
     let _socket = std::os::unix::net::UnixListener::bind(user.path().join("socket")).unwrap();
     let refused = user.ends(2, "export --format markdown --output socket").await;
     assert!(refused.err.contains("is not a regular file"), "{refused:?}");

@@ -54,11 +54,12 @@ fn the_command_gets_the_url_and_standard_input_and_its_exit_code_is_returned() {
 #[test]
 fn a_missing_command_exits_with_127() {
     let mut command = Command::new(PROGRAM);
-    let output = command
-        .args(["with-postgres", "--", "/no/such/program"])
-        .output()
-        .unwrap();
+    let command = command.args(["with-postgres", "--", "/no/such/program"]);
+    let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(127));
+    // Also where nobody reads why.
+    let (_, closed) = std::io::pipe().unwrap();
+    assert_eq!(command.stderr(closed).status().unwrap().code(), Some(127));
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(told.contains("cannot run /no/such/program: "), "{told}");
 }

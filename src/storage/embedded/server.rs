@@ -76,12 +76,13 @@ pub(super) struct Server {
 
 /// The URL of the server whose socket is in a folder.
 pub(super) fn url_at(socket_dir: &str) -> String {
-    format!("postgres://{USER}@localhost:5432/{DATABASE}?host={socket_dir}&sslmode=disable")
+    let options = "-csearch_path%3Dpublic";
+    format!("postgres://{USER}@localhost:5432/{DATABASE}?host={socket_dir}&sslmode=disable&options={options}")
 }
 
 impl Launcher {
-    /// The server's URL for sqlx and libpq. Port and TLS mode are explicit because `PGPORT` and `PGSSLMODE` would set
-    /// them otherwise.
+    /// The server's URL for sqlx and libpq. Port, TLS mode and the schema are explicit because `PGPORT`, `PGSSLMODE` and
+    /// `PGOPTIONS` would set them otherwise.
     pub(super) fn url(&self) -> String {
         url_at(&self.socket_dir.path)
     }

@@ -59,12 +59,20 @@ async fn a_certificate_is_used_and_a_new_one_after_a_reload() {
 #[test]
 fn files_that_cannot_be_used_are_named() {
     let (one, two) = (data("one.crt"), data("two.key"));
+    let folder = tempfile::tempdir().unwrap();
+    let [new, old] = ["new.key", "old.key"].map(|name| folder.path().join(name));
+    let encrypted = "ENCRYPTED PRIVATE KEY-----\nMIIB\n-----END ENCRYPTED";
+    fs::write(&new, format!("-----BEGIN {encrypted} PRIVATE KEY-----\n")).unwrap();
+    let encrypted = "RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nMIIB\n-----END RSA";
+    fs::write(&old, format!("-----BEGIN {encrypted} PRIVATE KEY-----\n")).unwrap();
     for (certificate, key, said) in [
         (data("no.crt"), two.clone(), "http.tls.certificate"),
         (two.clone(), two.clone(), "http.tls.certificate"),
         (one.clone(), data("no.key"), "http.tls.key"),
         (one.clone(), one.clone(), "http.tls.key"),
-        (one, two, "cannot be used"),
+        (one.clone(), new, "the key is encrypted"),
+        (one.clone(), old, "the key is encrypted"),
+        (one, two, "must be that of the first certificate"),
     ] {
         let error = Tls::load(&certificate, &key).unwrap_err().to_string();
         assert!(error.contains(said), "{error}");

@@ -136,6 +136,7 @@ async fn health_and_the_commands_of_the_database_have_the_documented_exit_codes(
         2 export --vault v --config no-such-file ⇒ ^working-memory: 
         2 get --no-such-option ⇒ ^working-memory: 
         2 no-such-command ⇒ ^working-memory: 
+        2 serve --data-dir '' ⇒ ^working-memory:  | --data-dir
         2 serve --port many ⇒ ^working-memory: ",
     )
     .await;

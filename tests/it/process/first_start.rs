@@ -17,7 +17,9 @@ const UNSET: (&str, &str) = ("WORKING_MEMORY__DATABASE__DATA_DIR", "");
 async fn a_user_has_one_database_wherever_the_service_is_started() {
     let all = folder();
     let data = all.path().join("of user");
-    let environment = [UNSET, ("XDG_DATA_HOME", data.to_str().unwrap())];
+    let data_home = ("XDG_DATA_HOME", data.to_str().unwrap());
+    // For the user's own server.
+    let environment = [UNSET, data_home, ("PGOPTIONS", "-c search_path=app")];
     for (place, expected) in [("one", None), ("two", Some("kept\n"))] {
         let place = all.path().join(place);
         fs::create_dir(&place).unwrap();

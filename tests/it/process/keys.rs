@@ -1,7 +1,7 @@
 //! Keys created on the command line, and a service that never reveals a secret.
 
 use super::program::{Program, folder};
-use crate::harness::{Answer, eventually, has, holds};
+use crate::harness::{Answer, Service, eventually, has, holds};
 use reqwest::Method;
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -87,6 +87,33 @@ async fn keys_are_created_and_vaults_exported_while_a_service_runs() {
         let (title, cell) = cell.split_once(' ').unwrap();
         let column = lines[0].find(title).unwrap();
         assert!(row[column..].starts_with(cell), "{title}: {lines:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_older_schema_stays_unless_a_key_is_created() {
+    let service = Service::start().await;
+    service.storage().migrate_down(3).await.unwrap();
+    for (arguments, stays) in [
+        ("list", true),
+        ("revoke 5ab0c1d2e3f4", true),
+        ("rotate 5ab0c1d2e3f4", true),
+        ("create --name root --role admin", false),
+    ] {
+        let mut keys = Command::new(env!("CARGO_BIN_EXE_working-memory"));
+        let keys = keys
+            .arg("keys")
+            .args(arguments.split(' '))
+            .current_dir(std::env::temp_dir());
+        let done = keys.env("DATABASE_URL", service.database_url()).output().unwrap();
+        let missing = String::from_utf8_lossy(&done.stderr).contains("no such key");
+        assert!(done.status.success() || missing, "{done:?}");
+        let newest = "SELECT max(version) FROM _sqlx_migrations";
+        let newest: i64 = sqlx::query_scalar(newest)
+            .fetch_one(service.rows())
+            .await
+            .unwrap();
+        assert_eq!(newest == 3, stays, "{arguments}");
     }
 }
 

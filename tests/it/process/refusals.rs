@@ -2,7 +2,9 @@
 
 use super::program::{command, folder};
 use crate::harness::holds;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 /// The error message of a start that fails.
@@ -13,6 +15,17 @@ fn refusal(folder: &Path, environment: &[(&str, &str)]) -> String {
     assert_eq!(output.status.code(), Some(2), "{error_output}");
     assert!(!folder.join("data").exists(), "refused before a database is made");
     error_output
+}
+
+#[test]
+fn a_url_of_the_database_that_cannot_be_used_is_a_wrong_setting() {
+    let folder = folder();
+    for (end, named) in [(":99999/x", "port"), ("/x?sslmode=sometimes", "sometimes")] {
+        let url = format!("postgres://u:hidden@localhost{end}");
+        let said = refusal(folder.path(), &[("DATABASE_URL", &url)]);
+        assert!(!said.contains("hidden"), "{said}");
+        holds(said, &["URL of the database", named]);
+    }
 }
 
 #[test]
@@ -28,8 +41,6 @@ fn settings_that_no_service_starts_with_are_named() {
         PIPELINE__PROMPTS_DIR=/no/such/folder → pipeline.prompts_dir
         HTTP__BIND=nowhere → bind
         HTTP__TLS__CERTIFICATE=no.crt; HTTP__TLS__KEY=no.key → http.tls.certificate no.crt
-        DATABASE__URL=postgres://u:hidden@localhost:99999/x → URL of the database | port
-        DATABASE__URL=postgres://u:hidden@localhost/x?sslmode=sometimes → URL of the database | sometimes
         TELEMETRY__OTLP_ENDPOINT=http://user:hidden@collector → telemetry.otlp_endpoint";
     for row in table.trim().lines() {
         let (variables, parts) = row.trim().split_once(" → ").unwrap();
@@ -49,4 +60,28 @@ fn settings_that_no_service_starts_with_are_named() {
     let file = folder.path().join("working-memory.toml");
     fs::write(file, "[pipeline]\nmax_reprompt = 2\n").unwrap();
     holds(refusal(folder.path(), &[]), &["max_reprompt"]);
+}
+
+#[test]
+fn a_variable_that_is_no_text_is_refused_and_does_not_count_as_unset() {
+    let folder = folder();
+    for name in [
+        "DATABASE_URL",
+        "OPENAI_API_KEY",
+        "WORKING_MEMORY__LIMITS__VAULT_MEMORIES",
+    ] {
+        let value = OsStr::from_bytes(b"postgres://u:hidden\xe4@localhost/x");
+        let mut command = command(folder.path(), &[]);
+        let output = command.env("OTHER", value).env(name, value).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(
+            said.contains(&format!("the value of {name} is not UTF-8")),
+            "{said}"
+        );
+        assert!(
+            !said.contains("hidden") && !folder.path().join("data").exists(),
+            "{said}"
+        );
+    }
 }

@@ -228,6 +228,13 @@ async fn a_file_is_created_only_when_it_is_complete() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     let other = Database::create().await;
     imports(&other.url(), &[&file], "", [3, 0, 0, 0]);
+    // Nobody reads what it says.
+    let (_, closed) = std::io::pipe().unwrap();
+    let again = program(&other.url(), &["import", &file])
+        .stderr(closed)
+        .status()
+        .unwrap();
+    assert!(again.success(), "{again}");
 }
 
 #[tokio::test]
