@@ -7,7 +7,7 @@
 use crate::domain::ids::VaultId;
 use crate::fair::Party;
 use crate::storage::database::notification::Notification;
-use crate::storage::events::{Event, EventKind, Place};
+use crate::storage::events::{Event, EventKind, Place, StreamState};
 use crate::storage::{Storage, StorageError};
 use axum::body::Bytes;
 use parking_lot::Mutex;
@@ -76,7 +76,7 @@ impl Feeds {
 
     /// The feed of a vault. Its reader is started with the first watcher, and with the events after `last`; those before it are
     /// in the database.
-    fn join(self: &Arc<Self>, vault: &VaultId, last: i64) -> Receiver<Frame> {
+    fn join(self: &Arc<Self>, vault: &VaultId, last: Place) -> Receiver<Frame> {
         let mut open = self.open.lock();
         if let Some(feed) = open.get(vault) {
             // Subscribes under the lock: the reader stops only if it finds no subscriber.
@@ -89,14 +89,19 @@ impl Feeds {
         frames
     }
 
-    /// Reads events while there are watchers.
-    async fn read(self: Arc<Self>, vault: VaultId, feed: broadcast::Sender<Frame>, mut position: i64) {
+    /// Reads events while there are watchers and the database knows the position.
+    async fn read(self: Arc<Self>, vault: VaultId, feed: broadcast::Sender<Frame>, mut position: Place) {
         let mut notifications = self.storage.notifications();
         let listening = self.storage.listening();
         while !self.leave(&vault, &feed) {
             let idle = match self.read_new(&vault, &feed, &mut position).await {
-                Ok(()) if *listening.borrow() => IDLE,
-                Ok(()) => UNTOLD,
+                Ok(true) if *listening.borrow() => IDLE,
+                Ok(true) => UNTOLD,
+                Ok(false) => {
+                    // Each watcher joins again, from its own position.
+                    self.open.lock().remove(&vault);
+                    return;
+                }
                 Err(error) => {
                     tracing::warn!(%error, "events could not be read, trying again");
                     tokio::time::sleep(AFTER_FAILURE).await;
@@ -122,29 +127,53 @@ impl Feeds {
         alone
     }
 
+    /// Whether the database knows the position.
     async fn read_new(
         &self,
         vault: &VaultId,
         feed: &broadcast::Sender<Frame>,
-        position: &mut i64,
-    ) -> Result<(), StorageError> {
+        position: &mut Place,
+    ) -> Result<bool, StorageError> {
         self.storage.sequence_events(vault).await?;
         loop {
-            let events = self
-                .storage
-                .events_after(vault, *position, None, None, PAGE)
-                .await?;
-            let full = i64::try_from(events.len()) == Ok(PAGE);
+            let Some((events, is_full)) = next_page(&self.storage, vault, position).await? else {
+                return Ok(false);
+            };
             for event in events {
-                *position = event.sequence;
+                *position = event.place();
                 // The last watcher may have left.
                 let _ = feed.send(Frame::of(&event));
             }
-            if !full {
-                return Ok(());
+            if !is_full {
+                return Ok(true);
             }
         }
     }
+}
+
+/// The events after a position, and whether there may be more. `None` if the database does not know the position, as after a
+/// failover that lost commits: its number may have been given again.
+async fn next_page(
+    storage: &Storage,
+    vault: &VaultId,
+    position: &Place,
+) -> Result<Option<(Vec<Event>, bool)>, StorageError> {
+    // Begins with the event at the position, which shows that it is still the same one.
+    let before = position.sequence - 1;
+    let mut events = storage.events_after(vault, before, None, None, PAGE).await?;
+    let is_full = i64::try_from(events.len()) == Ok(PAGE);
+    if events.first().is_some_and(|first| first.place() == *position) {
+        events.remove(0);
+    } else {
+        let state = storage.stream_state(vault).await?;
+        // Whoever was at the newest event that was purged has missed nothing.
+        let is_known = state.purged == position.sequence
+            || storage.resume_events(vault, &state, position).await?.is_some();
+        if !is_known {
+            return Ok(None);
+        }
+    }
+    Ok(Some((events, is_full)))
 }
 
 /// Returns when the vault was changed, or may have been.
@@ -168,8 +197,8 @@ pub(crate) struct Client {
     vault: VaultId,
     filter: Filter,
     frames: Receiver<Frame>,
-    /// The number of the last event that was processed.
-    position: i64,
+    /// The last event that was processed.
+    position: Place,
     /// Whether there may be events after it that are not in the channel any more, or never were.
     is_behind: bool,
     /// What to send before more events are read.
@@ -189,29 +218,39 @@ impl Client {
     ) -> Result<Self, StorageError> {
         feeds.storage.sequence_events(vault).await?;
         let state = feeds.storage.stream_state(vault).await?;
-        let last = &state.last;
         // The old place also before a reset: if that does not arrive, the client must ask for it again.
-        let mut ready = VecDeque::from([greeting(place.unwrap_or(last))]);
-        let position = match place {
-            None => last.sequence,
-            Some(place) => match feeds.storage.resume_events(vault, &state, place).await? {
-                Some(position) => position,
-                None => {
-                    ready.push_back(reset(last));
-                    last.sequence
-                }
-            },
-        };
-        Ok(Self {
+        let position = place.unwrap_or(&state.last).clone();
+        let mut client = Self {
             feeds: feeds.clone(),
             vault: vault.clone(),
             filter,
-            frames: feeds.join(vault, last.sequence),
+            frames: feeds.join(vault, state.last.clone()),
+            ready: VecDeque::from([greeting(&position)]),
             position,
             // What was numbered before the client joined is read once from the database.
             is_behind: true,
-            ready,
-        })
+        };
+        client.resume(state).await?;
+        Ok(client)
+    }
+
+    /// Goes on after its position, or with new events if the database does not know that.
+    async fn resume(&mut self, state: StreamState) -> Result<(), StorageError> {
+        let storage = &self.feeds.storage;
+        let known = storage.resume_events(&self.vault, &state, &self.position);
+        if known.await?.is_none() {
+            self.ready.push_back(reset(&state.last));
+            self.position = state.last;
+        }
+        Ok(())
+    }
+
+    /// Joins the vault's feed again, which ended, or will, since the database did not know a position.
+    async fn rejoin(&mut self) -> Result<(), StorageError> {
+        let state = self.feeds.storage.stream_state(&self.vault).await?;
+        self.frames = self.feeds.join(&self.vault, state.last.clone());
+        self.is_behind = true;
+        self.resume(state).await
     }
 
     /// Waits for the next bytes to send. `None` ends the stream: the client reconnects and resumes at its position.
@@ -220,41 +259,44 @@ impl Client {
             if let Some(bytes) = self.ready.pop_front() {
                 return Some(bytes);
             }
-            if self.is_behind {
-                self.read_page().await?;
-                continue;
-            }
-            match self.frames.recv().await {
-                Ok(frame) => self.take(frame),
-                Err(RecvError::Lagged(_)) => self.is_behind = true,
-                Err(RecvError::Closed) => return None,
-            }
+            let read = match self.is_behind {
+                true => self.read_page().await,
+                false => self.receive().await,
+            };
+            read.inspect_err(|error| tracing::warn!(%error, "events could not be read, a stream ends"))
+                .ok()?;
         }
+    }
+
+    async fn receive(&mut self) -> Result<(), StorageError> {
+        match self.frames.recv().await {
+            Ok(frame) => self.take(frame),
+            Err(RecvError::Lagged(_)) => self.is_behind = true,
+            Err(RecvError::Closed) => self.rejoin().await?,
+        }
+        Ok(())
     }
 
     /// Processes an event unless it was already: the database and the channel may both have it.
     fn take(&mut self, frame: Frame) {
-        if frame.sequence > self.position {
-            self.position = frame.sequence;
+        if frame.place.sequence > self.position.sequence {
+            self.position = frame.place.clone();
             if self.filter.takes(&frame) {
                 self.ready.push_back(frame.bytes);
             }
         }
     }
 
-    async fn read_page(&mut self) -> Option<()> {
-        let storage = &self.feeds.storage;
-        let read = storage.events_after(&self.vault, self.position, None, None, PAGE);
-        let events = read
-            .await
-            .inspect_err(|error| tracing::warn!(%error, "events could not be read, a stream ends"))
-            .ok()?;
-        self.is_behind = i64::try_from(events.len()) == Ok(PAGE);
+    async fn read_page(&mut self) -> Result<(), StorageError> {
+        let page = next_page(&self.feeds.storage, &self.vault, &self.position).await?;
+        let Some((events, is_full)) = page else {
+            return self.rejoin().await;
+        };
+        self.is_behind = is_full;
         for event in events {
-            let frame = Frame::of(&event);
-            self.take(frame);
+            self.take(Frame::of(&event));
         }
-        Some(())
+        Ok(())
     }
 }
 
@@ -279,7 +321,7 @@ pub(crate) const COMMENT: Bytes = Bytes::from_static(b": \n\n");
 /// A serialized event, with the values that filters use. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Frame {
-    pub(super) sequence: i64,
+    pub(super) place: Place,
     pub(super) memory: String,
     pub(super) kind: EventKind,
     pub(super) bytes: Bytes,
@@ -288,7 +330,7 @@ pub(crate) struct Frame {
 impl Frame {
     pub(super) fn of(event: &Event) -> Self {
         Self {
-            sequence: event.sequence,
+            place: event.place(),
             memory: event.memory_id.to_string(),
             kind: event.kind,
             bytes: frame(event.kind.name(), Some(&event.id), event),

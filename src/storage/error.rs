@@ -12,6 +12,10 @@ pub enum StorageError {
     /// The database cannot be reached or is overloaded; a later attempt may succeed.
     #[error("the database is not available: {0}")]
     Unavailable(#[source] sqlx::Error),
+    /// The database refuses the login, or has another name. A service that runs waits until that is repaired; one that
+    /// starts ends.
+    #[error("the database refuses connections: {0}")]
+    Refused(#[source] sqlx::Error),
     /// A stored value that the service would never write.
     #[error("corrupt row: {table}.{column} of {row}: {problem}")]
     Corrupt {
@@ -51,6 +55,19 @@ pub enum StorageError {
          database.data_dir). Keys, events and handoffs are not carried over: docs/transfer.md"
     )]
     EarlierSchema(i64),
+    /// The schema holds the tables of another program. Nothing was changed.
+    #[error(
+        "the schema {0} of the database is used by another program, whose migrations its table _sqlx_migrations lists; nothing \
+         in it was changed. Name another database in DATABASE_URL, or another schema of this one, which must exist: add \
+         ?options=-c%20search_path=NAME"
+    )]
+    SchemaOfAnother(String),
+    /// The database stores text in another encoding. Nothing was changed.
+    #[error(
+        "the encoding of the database is {0}, and this program needs UTF8; nothing in it was changed. Create another one and \
+         name it in DATABASE_URL: CREATE DATABASE working_memory TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'"
+    )]
+    NotUtf8(String),
     /// The schema is newer than the last migration of this program. Nothing was changed.
     #[error(
         "the schema of the database is newer than this program (it has migration {0}); run the program that migrated it, or a \
@@ -95,14 +112,18 @@ impl StorageError {
     pub fn is_failure(&self) -> bool {
         matches!(
             self,
-            Self::Unavailable(_) | Self::Internal(_) | Self::Corrupt { .. } | Self::WrongRowCount(_)
+            Self::Unavailable(_)
+                | Self::Refused(_)
+                | Self::Internal(_)
+                | Self::Corrupt { .. }
+                | Self::WrongRowCount(_)
         )
     }
 
     /// How long a client should wait before it tries again; `None` if trying again does not help.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
-        matches!(self, Self::Unavailable(_)).then_some(Duration::from_secs(1))
+        matches!(self, Self::Unavailable(_) | Self::Refused(_)).then_some(Duration::from_secs(1))
     }
 }
 
@@ -119,6 +140,9 @@ impl From<sqlx::Error> for StorageError {
         };
         match error {
             E::Configuration(problem) => Self::InvalidUrl(problem.to_string()),
+            E::Database(refusal) if refusal.code().is_some_and(|code| is_refusal(&code)) => {
+                Self::Refused(E::Database(refusal))
+            }
             error if unavailable => Self::Unavailable(error),
             error => Self::Internal(error),
         }
@@ -136,6 +160,11 @@ fn is_unavailable(code: &str) -> bool {
         || code == "55000"
         || ["55P03", "57014"].contains(&code)
         || is_lost_race(code)
+}
+
+/// A login without the right (class 28: a wrong password, a role that may not log in), or no database of this name.
+fn is_refusal(code: &str) -> bool {
+    code.starts_with("28") || code == "3D000"
 }
 
 /// Serialization failure or deadlock: rolled back, and the same transaction may be run again.

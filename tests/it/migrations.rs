@@ -108,6 +108,19 @@ async fn a_database_from_before_the_first_release_is_refused_with_what_to_do_and
     raw_sql(EARLIER).execute(&pool).await.unwrap();
     let before = relations(&pool).await;
 
+    let told = "before the first release|migration 24|nothing in it was changed|\
+                working-memory export --vault|working-memory import";
+    is_refused(&database, told);
+
+    assert_eq!(relations(&pool).await, before);
+    let left = "SELECT (SELECT count(*) FROM _sqlx_migrations), learning_counter FROM memories";
+    let left: (i64, i64) = sqlx::query_as(left).fetch_one(&pool).await.unwrap();
+    assert_eq!(left, (3, 7));
+}
+
+/// Every command that uses a database ends, and says this.
+#[track_caller]
+fn is_refused(database: &Database, parts: &str) {
     let attempts: [&[&str]; 5] = [
         &["migrate"],
         &["migrate", "--down-to", "0"],
@@ -125,15 +138,48 @@ async fn a_database_from_before_the_first_release_is_refused_with_what_to_do_and
             .unwrap();
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {told}");
-        let all = "before the first release|migration 24|nothing in it was changed|\
-                working-memory export --vault|working-memory import";
-        holds(told, &all.split('|').collect::<Vec<_>>());
+        holds(told, &parts.split('|').collect::<Vec<_>>());
     }
+}
 
-    assert_eq!(relations(&pool).await, before);
-    let left = "SELECT (SELECT count(*) FROM _sqlx_migrations), learning_counter FROM memories";
-    let left: (i64, i64) = sqlx::query_as(left).fetch_one(&pool).await.unwrap();
-    assert_eq!(left, (3, 7));
+#[tokio::test]
+async fn a_database_with_another_encoding_is_refused() {
+    for encoding in ["LATIN1", "WIN1252", "SQL_ASCII"] {
+        let database = Database::create_encoded(encoding).await;
+        let told = format!(
+            "encoding of the database is {encoding}|CREATE DATABASE|TEMPLATE template0 ENCODING 'UTF8'"
+        );
+        is_refused(&database, &told);
+    }
+}
+
+#[tokio::test]
+async fn the_migrations_of_another_program_are_refused_and_those_in_another_schema_are_not() {
+    let database = Database::create_empty().await;
+    let pool = PgPool::connect(&database.url()).await.unwrap();
+    let of_another = EARLIER.replace("contexts and records", "users");
+    raw_sql(AssertSqlSafe(of_another)).execute(&pool).await.unwrap();
+    is_refused(
+        &database,
+        "the schema public of the database is used by another program|search_path=",
+    );
+
+    raw_sql("CREATE SCHEMA own").execute(&pool).await.unwrap();
+    let mut url = url::Url::parse(&database.url()).unwrap();
+    url.query_pairs_mut()
+        .append_pair("options", "-c search_path=own,public");
+    let mut migrate = Command::new(PROGRAM);
+    let migrated = migrate
+        .arg("migrate")
+        .env("DATABASE_URL", url.as_str())
+        .output()
+        .unwrap();
+    assert!(migrated.status.success(), "{migrated:?}");
+    let own: i64 = sqlx::query_scalar("SELECT max(version) FROM own._sqlx_migrations")
+        .fetch_one(&pool)
+        .await
+        .unwrap();
+    assert!(own > 1);
 }
 
 #[tokio::test]

@@ -103,6 +103,10 @@ async fn is_setting_applied(url: &str) -> Result<bool, StorageError> {
     let mut marked = loop {
         let error = match PgConnection::connect_with(&with_mark).await {
             Ok(marked) => break marked,
+            // A server that is starting, or has no connection left at the moment, says nothing of the setting.
+            Err(sqlx::Error::Database(error)) if error.is_transient_in_connect_phase() => {
+                return Err(sqlx::Error::Database(error).into());
+            }
             Err(error) => error,
         };
         // Each pooler rejects it in its own way, some by closing the connection. Any other error occurs again without it.

@@ -18,8 +18,9 @@ use tokio::time::timeout;
 /// The time limit for asking a server for its role; less than a heartbeat interval.
 const ASKED_FOR: Duration = Duration::from_secs(1);
 
-/// The accepted values of `target_session_attrs`: the service needs a server that accepts writes.
-const TARGETS: [&str; 3] = ["any", "read-write", "primary"];
+/// The accepted values of `target_session_attrs`, which depend on what the server is for.
+const TARGETS: &[&str] = &["any", "read-write", "primary"];
+const TARGETS_OF_STANDBY: &[&str] = &["any", "read-only", "standby", "prefer-standby"];
 
 /// The servers of one database, at least one.
 #[derive(Debug)]
@@ -33,7 +34,16 @@ impl Hosts {
     /// # Errors
     /// An invalid URL, a list of ports that does not match the list of hosts, or a URL that requires a standby.
     pub(in crate::storage) fn parse(url: &str) -> Result<Self, StorageError> {
-        let urls = split(url).map_err(|problem| sqlx::Error::Configuration(problem.into()))?;
+        Self::parse_for(url, TARGETS)
+    }
+
+    /// As [`Self::parse`], for the URL of a standby.
+    pub(in crate::storage) fn parse_standby(url: &str) -> Result<Self, StorageError> {
+        Self::parse_for(url, TARGETS_OF_STANDBY)
+    }
+
+    fn parse_for(url: &str, targets: &[&str]) -> Result<Self, StorageError> {
+        let urls = split(url, targets).map_err(|problem| sqlx::Error::Configuration(problem.into()))?;
         let server = |url: &String| PgConnectOptions::from_str(url).map(without_brackets);
         let servers: Result<_, _> = urls.iter().map(server).collect();
         Ok(Self { servers: servers? })
@@ -133,7 +143,7 @@ fn default_host() -> String {
 }
 
 /// Splits a URL into one URL for each host. Everything else stays as it is.
-fn split(url: &str) -> Result<Vec<String>, String> {
+fn split(url: &str, targets: &[&str]) -> Result<Vec<String>, String> {
     let (scheme, rest) = url.split_once("://").ok_or("it has no scheme")?;
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
     let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
@@ -144,12 +154,10 @@ fn split(url: &str) -> Result<Vec<String>, String> {
     let mut more: Vec<&str> = Vec::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         match pair.split_once('=').unwrap_or((pair, "")) {
-            ("target_session_attrs", value) if TARGETS.contains(&value) => {}
+            ("target_session_attrs", value) if targets.contains(&value) => {}
             ("target_session_attrs", _) => {
-                return Err(format!(
-                    "target_session_attrs must be one of {}: the service writes",
-                    TARGETS.join(", ")
-                ));
+                let targets = targets.join(", ");
+                return Err(format!("target_session_attrs must be one of {targets}"));
             }
             (name @ ("host" | "hostaddr" | "port"), value) => {
                 let value = value.replace("%2C", ",").replace("%2c", ",");
@@ -216,7 +224,7 @@ mod tests {
             postgres:///d?user=u&host=/run/pg → postgres://localhost/d?host=/run/pg&user=u
             postgres://u@h,k/d?port=7 → postgres://u@h/d?port=7 postgres://u@k/d?port=7";
         for (url, wanted) in rows(table) {
-            assert_eq!(split(url).unwrap(), wanted, "{url}");
+            assert_eq!(split(url, TARGETS).unwrap(), wanted, "{url}");
         }
         let hosts = Hosts::parse("postgres://u@one:1,two:2/d").unwrap();
         assert_eq!(
@@ -261,6 +269,11 @@ mod tests {
 
     #[test]
     fn what_cannot_be_a_primary_is_refused() {
+        for wanted in ["any", "read-only", "standby", "prefer-standby"] {
+            let url = format!("postgres://u@a/d?target_session_attrs={wanted}");
+            assert!(Hosts::parse_standby(&url).is_ok(), "{url}");
+        }
+        assert!(Hosts::parse_standby("postgres://u@a/d?target_session_attrs=primary").is_err());
         for (url, what) in [
             (
                 "postgres://u@a,b/d?target_session_attrs=standby",

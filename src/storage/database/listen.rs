@@ -9,7 +9,7 @@
 //! (`storage::database::heartbeat`) notifies the instance itself, over the same path as its writes. Such a notification
 //! is called a word. [`Storage::listening`] is true while a word was received recently on the listening connection.
 //! While it is false, notifications are not guaranteed, and code that waits for a change polls. The head cache
-//! (`storage::head_cache`) is served for one second after a received word was sent.
+//! (`storage::head_cache`) is served, and a standby read, for one second after a received word was sent.
 
 use crate::storage::database::connect::{connect_options, is_direct};
 use crate::storage::database::connection::Connection;
@@ -45,7 +45,7 @@ const AFTER_FAILURE: Duration = Duration::from_millis(500);
 const AFTER_POOLER: Duration = Duration::from_secs(60);
 
 const BEHIND_POOLER: &str = "the database is behind a pooler, through which this instance does not listen: what other \
-                             instances write is looked for instead; set database.listen_url to the database itself";
+                             instances write is looked for instead, and no standby is read; set database.listen_url to the database itself";
 
 /// Notifies all instances when the transaction commits.
 #[tracing::instrument(name = "db.notify", skip_all)]
@@ -106,6 +106,8 @@ impl Storage {
         let connecting = timeout(CONNECTED_WITHIN, listener(url)).await;
         let mut listener = connecting.unwrap_or_else(|_| Err(silence().into()))?;
         self.notifications.head_cache.next_epoch();
+        // What was deleted until now was not heard of.
+        self.replica_must_catch_up();
         self.liveness.want_beat();
         let mut last_word = None;
         let mut look = interval(LOOK_EVERY);
@@ -132,7 +134,10 @@ impl Storage {
             self.notifications.head_cache.lease().received(number);
             let proved = &self.notifications.proved;
             proved.send_if_modified(|proved| !std::mem::replace(proved, true));
-        } else if let Ok(notification) = serde_json::from_str(payload) {
+        } else if let Ok(notification) = serde_json::from_str::<Notification>(payload) {
+            if notification.forget {
+                self.replica_must_catch_up();
+            }
             self.notifications.publish(notification);
         }
         word.is_some()

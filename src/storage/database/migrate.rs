@@ -13,8 +13,9 @@ static MIGRATOR: LazyLock<Migrator> = LazyLock::new(|| {
     migrator
 });
 
-/// The name of the first migration. Databases from before the first release have another one.
+/// The name of the first migration, and that in databases from before the first release.
 const BASELINE: &str = "schema";
+const EARLIER_BASELINE: &str = "contexts and records";
 
 /// The key of the transaction lock that serialises migrating instances.
 const LOCK: i64 = 0x776d_6d69_6772_6174;
@@ -24,8 +25,8 @@ impl Storage {
     /// time: the first one migrates, the others wait for it.
     ///
     /// # Errors
-    /// A database that cannot be reached, a migration that fails, or a schema of a newer program or of one from before the
-    /// first release.
+    /// A database that cannot be reached or has not the encoding UTF8, a migration that fails, or a schema of a newer program,
+    /// of one from before the first release, or of another program.
     pub async fn migrate(&self) -> Result<(), StorageError> {
         self.migrate_to(None).await
     }
@@ -49,7 +50,7 @@ impl Storage {
         sqlx::query!("SELECT pg_advisory_xact_lock($1)", LOCK)
             .execute(&mut *transaction)
             .await?;
-        refuse_earlier_schema(&mut transaction).await?;
+        refuse_other_schema(&mut transaction).await?;
         match target {
             None => MIGRATOR.run(&mut *transaction).await,
             Some(target) => MIGRATOR.undo(&mut *transaction, target).await,
@@ -78,31 +79,42 @@ impl Storage {
         Ok(newest.unwrap_or(0))
     }
 
-    /// Refuses a database from before the first release, where nothing is migrated.
+    /// Refuses a database that [`Storage::migrate`] refuses, except for a newer schema, where nothing is migrated.
     ///
     /// # Errors
-    /// [`StorageError::EarlierSchema`], or database errors.
+    /// [`StorageError::NotUtf8`], [`StorageError::EarlierSchema`], [`StorageError::SchemaOfAnother`], or database errors.
     pub async fn check_schema(&self) -> Result<(), StorageError> {
-        refuse_earlier_schema(self.primary_reader(Class::Migration).await?.raw()).await
+        refuse_other_schema(self.primary_reader(Class::Migration).await?.raw()).await
     }
 }
 
-/// This is a table of sqlx, which need not exist: the database used for checking queries does not have it.
-async fn refuse_earlier_schema(connection: &mut PgConnection) -> Result<(), StorageError> {
-    let there = sqlx::query_scalar!(r#"SELECT to_regclass('_sqlx_migrations') IS NOT NULL AS "there!""#)
-        .fetch_one(&mut *connection)
-        .await?;
-    if !there {
+async fn refuse_other_schema(connection: &mut PgConnection) -> Result<(), StorageError> {
+    // The tables are made in the current schema, and others of the search path are not looked at.
+    let found = sqlx::query!(
+        r#"SELECT current_setting('server_encoding') AS "encoding!", COALESCE(current_schema()::text, '') AS "schema!",
+                  to_regclass(format('%I._sqlx_migrations', current_schema())) IS NOT NULL AS "is_migrated!""#
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    if found.encoding != "UTF8" {
+        return Err(StorageError::NotUtf8(found.encoding));
+    }
+    if !found.is_migrated {
         return Ok(());
     }
-    let earlier: Option<i64> = sqlx::query_scalar(
-        "SELECT max(version) FROM _sqlx_migrations
+    // This is a table of sqlx, which the database used for checking queries need not have.
+    let other: Option<(i64, Option<String>)> = sqlx::query_as(
+        "SELECT max(version), max(description) FILTER (WHERE version = 1) FROM _sqlx_migrations
          HAVING max(description) FILTER (WHERE version = 1) IS DISTINCT FROM $1 AND count(*) > 0",
     )
     .bind(BASELINE)
     .fetch_optional(connection)
     .await?;
-    earlier.map_or(Ok(()), |newest| Err(StorageError::EarlierSchema(newest)))
+    match other {
+        None => Ok(()),
+        Some((newest, Some(first))) if first == EARLIER_BASELINE => Err(StorageError::EarlierSchema(newest)),
+        Some(_) => Err(StorageError::SchemaOfAnother(found.schema)),
+    }
 }
 
 fn into_storage_error(error: MigrateError) -> StorageError {

@@ -5,6 +5,11 @@
 //! committed before that time. So an idle primary causes no lag, and a standby that lost its primary soon exceeds the
 //! bound.
 //!
+//! What was deleted must not be read from a standby that has not replayed the deletion. So after each notification of
+//! one, and after a time in which notifications may have been lost, the standby must catch up, and it is read only while
+//! they are known to arrive ([`crate::storage::database::listen`]): as with the head cache, a deletion by another instance is
+//! noticed within a second.
+//!
 //! Callers mark reads that may be stale ([`Storage::on_replica`]). All other reads and all writes go to the primary,
 //! and so do stale reads that the standby cannot serve.
 
@@ -19,7 +24,6 @@ use sqlx::PgPool;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout;
 
 /// The interval between comparisons of the WAL positions.
@@ -39,10 +43,14 @@ impl Storage {
     /// # Errors
     /// An invalid URL, or one that names several servers.
     pub fn with_replica(mut self, url: &str, max_lag: Duration) -> Result<Self, StorageError> {
-        let hosts = Hosts::parse(url)?;
-        let server = hosts.only().ok_or_else(|| {
-            sqlx::Error::Configuration("database.replica_url names several servers; give it one".into())
+        let refusal = |problem: String| StorageError::InvalidUrl(format!("database.replica_url: {problem}"));
+        let hosts = Hosts::parse_standby(url).map_err(|error| match error {
+            StorageError::InvalidUrl(problem) => refusal(problem),
+            other => other,
         })?;
+        let server = hosts
+            .only()
+            .ok_or_else(|| refusal("it names several servers; give it one".to_owned()))?;
         let liveness = Arc::new(Liveness::default());
         let pool = pool_options(&liveness)
             .max_connections(self.most_connections())
@@ -67,7 +75,9 @@ impl Storage {
     #[must_use]
     pub fn replica_lag(&self) -> Option<Duration> {
         let replica = self.replica.as_ref()?;
-        replica.progress.lock().lag(Instant::now(), replica.max_lag)
+        let hears_of_deletions = self.head_cache.lease().holds();
+        let lag = replica.progress.lock().lag(Instant::now(), replica.max_lag);
+        lag.filter(|_| hears_of_deletions)
     }
 
     /// Runs a read that may be stale. A task spawned in it reads from the primary.
@@ -75,7 +85,7 @@ impl Storage {
         MAY_LAG.scope((), read).await
     }
 
-    /// Data was removed: the standby is not used until it has replayed that.
+    /// Data was removed, or may have been: the standby is not used until it has replayed that.
     pub(in crate::storage) fn replica_must_catch_up(&self) {
         if let Some(replica) = &self.replica {
             replica.progress.lock().not_before = Instant::now();
@@ -102,26 +112,16 @@ impl Storage {
     /// Compares the primary and the standby for as long as it is polled; returns at once without a standby.
     pub async fn follow_replica(&self) {
         let Some(replica) = &self.replica else { return };
-        let mut notifications = self.notifications();
         let mut compared = tokio::time::interval(COMPARED_EVERY);
         compared.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut known = Instant::now();
         loop {
-            tokio::select! {
-                received = notifications.recv() => match received {
-                    Ok(notification) if !notification.forget => {}
-                    Ok(_) | Err(RecvError::Lagged(_)) => self.replica_must_catch_up(),
-                    // Unreachable while this storage, which holds the sender, exists.
-                    Err(RecvError::Closed) => return,
-                },
-                _ = compared.tick() => {
-                    if let Err(error) = self.compare(replica).await {
-                        tracing::debug!(%error, "the place of the primary could not be read");
-                    }
-                    known = replica.progress.lock().has_all_until.unwrap_or(known);
-                    metrics::gauge!(meters::REPLICA_LAG_SECONDS).set(known.elapsed());
-                }
+            compared.tick().await;
+            if let Err(error) = self.compare(replica).await {
+                tracing::debug!(%error, "the place of the primary could not be read");
             }
+            known = replica.progress.lock().has_all_until.unwrap_or(known);
+            metrics::gauge!(meters::REPLICA_LAG_SECONDS).set(known.elapsed());
         }
     }
 

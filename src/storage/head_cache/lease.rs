@@ -1,4 +1,4 @@
-//! The invalidation lease: until when the process may serve from the head cache.
+//! The invalidation lease: until when the process may serve from the head cache, or from a standby.
 
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -56,7 +56,7 @@ impl Default for InvalidationLease {
 
 impl InvalidationLease {
     /// Whether heads may be served at this moment.
-    pub(super) fn holds(&self) -> bool {
+    pub(in crate::storage) fn holds(&self) -> bool {
         self.millis(Instant::now()) < self.until.load(Ordering::Acquire)
     }
 

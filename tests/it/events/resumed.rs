@@ -165,6 +165,35 @@ async fn an_expired_position_is_answered_with_a_reset() {
 }
 
 #[tokio::test]
+async fn a_stream_is_reset_when_a_failover_loses_its_last_event() {
+    let (service, memory) = Service::start().await.agent();
+    let mut watches = [
+        Watch::vault(&service, "", None).await,
+        Watch::vault(&service, "?kinds=version", Some("0")).await,
+    ];
+    memory.write("text 1").await;
+    memory.write("text 2").await;
+    for watch in &mut watches {
+        watch.take(2).await;
+    }
+
+    // As on a new primary that never had it: its number is given again.
+    let lost = "DELETE FROM events WHERE vault_id = 'acme' AND sequence = 2;
+        UPDATE event_streams SET last_sequence = 1,
+            last_event_id = (SELECT event_id FROM events WHERE vault_id = 'acme' AND sequence = 1)
+        WHERE vault_id = 'acme'";
+    sqlx::raw_sql(lost).execute(service.rows()).await.unwrap();
+    memory.write("text 3").await;
+    for watch in &mut watches {
+        assert_eq!(watch.next().await.unwrap().name, "reset");
+    }
+    memory.write("text 4").await;
+    for watch in &mut watches {
+        while watch.next().await.unwrap().data["version"] != 4 {}
+    }
+}
+
+#[tokio::test]
 async fn a_client_far_behind_reads_from_the_database() {
     let service = Service::start().await;
     let vault = "acme".parse().unwrap();

@@ -31,6 +31,11 @@ impl Database {
         Self::of_template(server(), "template1").await
     }
 
+    /// The same with another encoding of text.
+    pub(crate) async fn create_encoded(encoding: &str) -> Self {
+        Self::of_template(server(), &format!("template0 ENCODING '{encoding}' LOCALE 'C'")).await
+    }
+
     async fn of_template(server: PgConnectOptions, template: &str) -> Self {
         let name = format!("wm_test_{}", unique());
         let mut connection = server.connect().await.unwrap();

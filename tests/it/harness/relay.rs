@@ -57,11 +57,11 @@ pub(crate) struct Relay {
 
 impl Relay {
     pub(crate) async fn to(target: Target) -> Self {
-        Self::at(0, target, 0).await
+        Self::at(0, target, &[]).await
     }
 
-    /// At a port, where the first connections are lost.
-    pub(crate) async fn at(port: u16, target: Target, lost: usize) -> Self {
+    /// At a port, where the first connections are lost after these answers to what is sent first.
+    pub(crate) async fn at(port: u16, target: Target, lost: &[&'static [u8]]) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let rules = Arc::new(watch::Sender::new(Rules {
@@ -71,10 +71,14 @@ impl Relay {
             silent_before: 0,
             cut_before: 0,
         }));
-        let of_connections = rules.clone();
+        let (of_connections, lost) = (rules.clone(), lost.to_vec());
         let accepting = tokio::spawn(async move {
-            for _ in 0..lost {
-                drop(listener.accept().await.unwrap());
+            for answer in lost {
+                let (mut client, _) = listener.accept().await.unwrap();
+                if !answer.is_empty() {
+                    let _ = client.read(&mut [0; 1024]).await;
+                    client.write_all(answer).await.unwrap();
+                }
             }
             while let Ok((client, _)) = listener.accept().await {
                 tokio::spawn(connection(client, of_connections.subscribe()));

@@ -1,8 +1,9 @@
 //! Reads from a standby that may lag: real servers, one of which replicates the other.
 
 use super::program::{Program, folder};
-use crate::harness::{Answer, Pair, Relay, eventually};
+use crate::harness::{Answer, Pair, Relay, Target, eventually};
 use reqwest::Method;
+use std::time::{Duration, Instant};
 
 /// The header that says that the standby responded.
 const LAG: &str = "x-replica-lag";
@@ -68,7 +69,8 @@ async fn resume(pair: &Pair) {
 async fn stale_reads_use_the_standby_and_missing_rows_the_primary() {
     let pair = Pair::start().await;
     let folder = folder();
-    let program = beside(&pair, folder.path(), &address_of_second(&pair), FOR_EVER).await;
+    let replica = format!("{}&target_session_attrs=standby", address_of_second(&pair));
+    let program = beside(&pair, folder.path(), &replica, FOR_EVER).await;
     for text in ["one\n", "two\n", "three\n"] {
         program.put("agent", text).await.is(201);
     }
@@ -79,6 +81,7 @@ async fn stale_reads_use_the_standby_and_missing_rows_the_primary() {
 
     pause(&pair).await;
     program.put("agent", "four\n").await.is(201);
+    standby_answers(&program, 3).await;
     let lagging = read(&program, "contexts").await;
     let lag: f64 = lagging.headers[LAG].to_str().unwrap().parse().unwrap();
     assert!(lag >= 0.0 && versions(&lagging) == 3, "{lag}");
@@ -137,6 +140,48 @@ async fn a_standby_that_lags_too_far_or_is_unreachable_is_not_used() {
     primary_answers(&program, 3).await;
     pair.second.kill();
     primary_answers(&program, 3).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_deletion_that_an_instance_is_not_notified_of_is_not_missed_on_the_standby() {
+    let pair = Pair::start().await;
+    let (folder, other_folder) = (folder(), folder());
+    let listener = Relay::to(pair.first.target()).await;
+    let (url, listen_url, replica) = (pair.url(), listener.url(&pair.url()), address_of_second(&pair));
+    let other = Program::start_with(other_folder.path(), &[("DATABASE_URL", &url)]).await;
+    let environment = [
+        ("DATABASE_URL", &*url),
+        ("WORKING_MEMORY__DATABASE__LISTEN_URL", &listen_url),
+        ("WORKING_MEMORY__DATABASE__REPLICA_URL", &replica),
+        FOR_EVER,
+    ];
+    let program = Program::start_with(folder.path(), &environment).await;
+    other.put("agent", "secret\n").await.is(201);
+    standby_answers(&program, 1).await;
+
+    pause(&pair).await;
+    listener.switch(Target::Unix("/nowhere".into()));
+    listener.cut();
+    let delete = other.request_to(Method::DELETE, "/v1/vaults/v/memories/agent");
+    Answer::to(delete).await.is(204);
+    eventually("the primary answers", async || {
+        read(&program, "contexts/1").await.status == 404
+    })
+    .await;
+    // Nor is it missed when the program listens again.
+    listener.switch(pair.first.target());
+    let both_listen = "DO $$ BEGIN WHILE (SELECT count(*) FROM pg_stat_activity \
+                       WHERE application_name = 'working-memory listener') < 2 \
+                       LOOP PERFORM pg_sleep(0.02), pg_stat_clear_snapshot(); END LOOP; END $$";
+    pair.first.execute("postgres", both_listen).await;
+    let listens = Instant::now();
+    while listens.elapsed() < Duration::from_secs(2) {
+        read(&program, "contexts/1").await.is(404);
+    }
+
+    resume(&pair).await;
+    other.put("agent", "another\n").await.is(201);
+    standby_answers(&program, 1).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,14 +1,16 @@
 //! A service whose database is unavailable when it starts.
 
-use super::program::{PATIENCE, Program, folder, lines};
-use crate::harness::{Answer, Database, Relay, Target, eventually, has, holds, lacks};
+use super::program::{PATIENCE, Program, command, folder, lines};
+use crate::harness::{Answer, Database, Relay, Service, Target, eventually, has, holds, lacks};
 use reqwest::Method;
 use rustix::process::Signal;
 use serde_json::json;
 use sqlx::postgres::PgConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions as _};
 use std::fs;
 use std::str::FromStr;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use url::Url;
 use working_memory::storage::is_direct;
@@ -58,7 +60,7 @@ async fn a_service_reports_that_it_waits_for_its_database_and_then_starts() {
         assert!(!readiness.to_string().contains(name), "{readiness}");
     }
 
-    let _relay = Relay::at(port, Target::of(&database.url()), 0).await;
+    let _relay = Relay::at(port, Target::of(&database.url()), &[]).await;
     // No request is lost on a connection, kept or new, while the service takes over.
     let other = self::client();
     eventually("it is ready", async || {
@@ -86,8 +88,65 @@ async fn a_service_reports_that_it_waits_for_its_database_and_then_starts() {
 async fn a_connection_that_is_lost_is_no_sign_of_a_pooler() {
     let database = Database::create().await;
     let port = free_port().await;
-    let _relay = Relay::at(port, Target::of(&database.url()), 1).await;
+    let _relay = Relay::at(port, Target::of(&database.url()), &[b""]).await;
     assert!(matches!(is_direct(&url_at(&database, port)).await, Ok(true)));
+}
+
+#[tokio::test]
+async fn a_server_that_is_starting_is_no_sign_of_a_pooler() {
+    let database = Database::create().await;
+    let port = free_port().await;
+    let starting = b"E\0\0\0\x25SFATAL\0VFATAL\0C57P03\0Mit starts\0\0";
+    let _relay = Relay::at(port, Target::of(&database.url()), &[starting]).await;
+    let url = format!("{}?sslmode=disable", url_at(&database, port));
+    let folder = folder();
+    let program = Program::start_with(folder.path(), &[("DATABASE_URL", &url)]).await;
+    lacks(program.log().await, &["behind a pooler"]);
+}
+
+#[tokio::test]
+async fn a_database_of_another_name_ends_a_start_but_not_a_running_service() {
+    let database = Arc::new(Database::create().await);
+    let url = database.url();
+    let name = PgConnectOptions::from_str(&url).unwrap();
+    let mut server = name.clone().database("postgres").connect().await.unwrap();
+    let name = name.get_database().unwrap();
+    let mut run = async |statement: String| {
+        sqlx::raw_sql(AssertSqlSafe(statement))
+            .execute(&mut server)
+            .await
+            .unwrap();
+    };
+    let (service, memory) = Service::through(database, url.clone()).await.agent();
+    memory.write("text").await;
+    run(format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false")).await;
+    run(format!(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+    ))
+    .await;
+    run(format!("ALTER DATABASE {name} RENAME TO {name}_")).await;
+
+    for _ in 0..3 {
+        let answer = memory.get("context").await;
+        assert!(answer.headers.contains_key("retry-after"), "{}", answer.text());
+        answer.problem(503, "unavailable", None);
+    }
+    let (folder, began) = (folder(), Instant::now());
+    let output = command(folder.path(), &[("DATABASE_URL", &url)])
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    holds(&said, &["the database refuses connections", "does not exist"]);
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+
+    run(format!("ALTER DATABASE {name}_ RENAME TO {name}")).await;
+    run(format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true")).await;
+    eventually("it works again", async || {
+        memory.get("context").await.status == 200
+    })
+    .await;
+    drop(service);
 }
 
 #[tokio::test]
