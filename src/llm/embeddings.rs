@@ -2,7 +2,7 @@
 //!
 //! Responses are parsed strictly: one vector per text, with finite numbers and equal lengths. If a response
 //! is invalid, the batch is retried and then split into halves, so that a text that the model cannot process
-//! does not affect others.
+//! does not affect others. The server is unavailable only if it fails at a text that every model can embed.
 
 use super::endpoint::{Client, Endpoint, SetUpError, below};
 use super::openai::told_tokens;
@@ -151,42 +151,40 @@ impl Embedder {
         Ok(vector)
     }
 
-    /// Embeds a batch. If the texts are why that fails, its halves are asked for: the texts before and after one that the
-    /// model cannot process are unaffected.
+    /// Embeds a batch. If that fails and the server answers others, its halves are asked for, at last each text once more: the
+    /// texts before and after one that the server fails at are unaffected, whatever it says of that one.
     async fn embed_batch(
         &self,
         wanted: EmbeddingModel<'_>,
         batch: &[&str],
         all: &mut EmbeddingResult,
     ) -> Result<(), EmbedError> {
-        let mut parts = vec![batch];
-        while let Some(part) = parts.pop() {
-            let answer = if part.len() == batch.len() {
-                self.ask(wanted, part, &mut all.calls).await
-            } else {
+        let mut parts = vec![(batch, false)];
+        while let Some((part, is_again)) = parts.pop() {
+            let answer = if is_again {
                 all.calls += 1;
                 self.attempt(wanted, part, self.retry.timeout).await
+            } else {
+                self.ask(wanted, part, &mut all.calls).await
             };
             match answer {
                 Ok((vectors, tokens)) => {
                     all.vectors.extend(vectors.into_iter().map(Some));
                     all.input_tokens = all.input_tokens.saturating_add(tokens);
                 }
-                Err(error) if error.is_of_the_texts() || error.is_internal() => match part {
-                    [_] => {
-                        // llama.cpp's server says of a text that is too long what others say when they are broken.
-                        if error.is_internal() {
-                            all.calls += 1;
-                            self.probe(wanted).await?;
+                // Too many requests: also of other texts.
+                Err(error @ EmbedError::Model(ModelError::Status { code: 429, .. })) => return Err(error),
+                Err(_) => {
+                    all.calls += 1;
+                    self.probe(wanted).await?;
+                    match part {
+                        [_] if is_again => all.vectors.push(None),
+                        _ => {
+                            let halves = part.chunks(part.len().div_ceil(2)).rev();
+                            parts.extend(halves.map(|half| (half, true)));
                         }
-                        all.vectors.push(None);
                     }
-                    _ => {
-                        let (first, second) = part.split_at(part.len() / 2);
-                        parts.extend([second, first]);
-                    }
-                },
-                Err(error) => return Err(error),
+                }
             }
         }
         Ok(())
@@ -243,11 +241,6 @@ impl EmbedError {
             Self::Model(ModelError::TimedOut { .. } | ModelError::Unreachable { .. })
             | Self::Dimensions { .. } => false,
         }
-    }
-
-    /// Whether the server failed, which may be due to the texts too.
-    fn is_internal(&self) -> bool {
-        matches!(self, Self::Model(ModelError::Status { code: 500, .. }))
     }
 }
 

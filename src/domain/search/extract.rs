@@ -1,8 +1,9 @@
 //! Extracts of a document that show the search matches.
 
-use super::query::Query;
+use super::query::{Marked, Query};
 use crate::domain::text::words::{folded_word, matches, words};
 use std::cmp::Reverse;
+use std::collections::VecDeque;
 
 /// Number of words in an extract.
 const WORDS: usize = 32;
@@ -22,13 +23,15 @@ const PART_CHARS: usize = 80;
 /// Usual size of an extract with its marks, in bytes.
 const EXTRACT_BYTES: usize = 512;
 
-/// Returns the part of `text` with most distinct words of the query, as HTML: matches are in
-/// `<mark>…</mark>`, everything else is escaped, and whitespace is folded. Also returns the byte offset of the best match;
-/// `None` if there is none, and then the part is the beginning of the text.
+/// Returns the part of `text` with most distinct terms of the query, or of their words if these are nowhere adjacent, as
+/// HTML: matches are in `<mark>…</mark>`, everything else is escaped, and whitespace is folded. Also returns the byte offset
+/// of the best match; `None` if there is none, and then the part is the beginning of the text.
 #[must_use]
 pub fn extract(text: &str, query: &Query) -> (String, Option<usize>) {
-    let terms = query.marked();
-    let best = best_match(text, &terms);
+    let words_of_terms = query.marked(1);
+    let adjacent = query.has_neighbours().then(|| query.marked(usize::MAX));
+    let best = adjacent.and_then(|terms| best_match(text, &terms));
+    let best = best.or_else(|| best_match(text, &words_of_terms));
     let mut html = String::with_capacity(EXTRACT_BYTES);
     let mut at = match best {
         Some((_, Some(from))) => {
@@ -43,7 +46,7 @@ pub fn extract(text: &str, query: &Query) -> (String, Option<usize>) {
         let place = from + place.start..from + place.end;
         push(&mut html, &text[at..place.start]);
         let word = &text[place.clone()];
-        let marked = term_of(word, &terms).is_some();
+        let marked = term_of(&[folded_word(word)].into(), &words_of_terms).is_some();
         html.push_str(if marked { "<mark>" } else { "" });
         push(&mut html, word);
         html.push_str(if marked { "</mark>" } else { "" });
@@ -57,27 +60,35 @@ pub fn extract(text: &str, query: &Query) -> (String, Option<usize>) {
     (html, best.map(|(at, _)| at))
 }
 
-/// The index of the term that matches a word of a text.
-fn term_of(word: &str, terms: &[(&str, bool)]) -> Option<usize> {
-    let word = folded_word(word);
-    terms
-        .iter()
-        .position(|(term, prefix)| matches(&word, term, *prefix))
+/// The index of the longest term that ends with a word of a text, which is the first of `latest`: it and those before it.
+fn term_of(latest: &VecDeque<String>, terms: &[Marked<'_>]) -> Option<usize> {
+    let ends = |term: &usize| {
+        let (wanted, prefix) = terms[*term];
+        let pairs = latest.iter().zip(wanted.iter().rev()).enumerate();
+        let mut same = pairs.map(|(back, (word, wanted))| matches(word, wanted, prefix && back == 0));
+        latest.len() >= wanted.len() && same.all(|same| same)
+    };
+    let ending = (0..terms.len()).filter(ends);
+    ending.max_by_key(|term| (terms[*term].0.len(), Reverse(*term)))
 }
 
-/// The match whose window contains most distinct words of the query; the first among equals. Returns its byte offset, and
+/// The match whose window contains most distinct terms; the first among equals. Returns its byte offset, and
 /// where an extract begins that shows some words before it, `None` for the beginning of the text. Stops reading when no
 /// better match is possible.
-fn best_match(text: &str, terms: &[(&str, bool)]) -> Option<(usize, Option<usize>)> {
+fn best_match(text: &str, terms: &[Marked<'_>]) -> Option<(usize, Option<usize>)> {
     // Terms from 63 on share the last bit.
     let bit = |term: usize| 1_u64 << term.min(63);
     let all = (0..terms.len()).fold(0, |all, term| all | bit(term));
+    let longest = terms.iter().map(|(words, _)| words.len()).max()?;
+    let mut latest: VecDeque<String> = VecDeque::new();
     let mut starts: Vec<usize> = Vec::new();
-    // The indices of the matching words, each with its term.
+    // The indices of the words that end a match, each with its term.
     let mut found: Vec<(usize, usize)> = Vec::new();
     for (index, word) in words(text).enumerate() {
         starts.push(word.start);
-        let Some(term) = term_of(&text[word], terms) else {
+        latest.truncate(longest - 1);
+        latest.push_front(folded_word(&text[word]));
+        let Some(term) = term_of(&latest, terms) else {
             continue;
         };
         found.push((index, term));
@@ -99,7 +110,8 @@ fn best_match(text: &str, terms: &[(&str, bool)]) -> Option<(usize, Option<usize
             .count_ones()
     };
     let best = (0..found.len()).max_by_key(|place| (terms_from(*place), Reverse(*place)))?;
-    let (index, _) = found[best];
+    let (end, term) = found[best];
+    let index = end + 1 - terms[term].0.len();
     let from = (index > WORDS_BEFORE).then(|| starts[index - WORDS_BEFORE]);
     Some((starts[index], from))
 }
@@ -165,13 +177,16 @@ mod tests {
         }
     }
 
-    /// Reference implementation: of all matches the first with most distinct words in its window.
-    fn defined(text: &str, terms: &[(&str, bool)]) -> Option<usize> {
+    /// Reference implementation: of all matches the first with most distinct terms in its window.
+    fn defined(text: &str, terms: &[Marked<'_>]) -> Option<usize> {
         let words: Vec<_> = words(text).collect();
-        let found: Vec<_> = words
-            .iter()
-            .enumerate()
-            .filter_map(|(index, place)| Some((index, place.start, term_of(&text[place.clone()], terms)?)))
+        let found: Vec<_> = (0..words.len())
+            .filter_map(|end| {
+                let latest = words[..=end].iter().rev().take(9);
+                let latest = latest.map(|place| folded_word(&text[place.clone()]));
+                let term = term_of(&latest.collect(), terms)?;
+                Some((end, words[end + 1 - terms[term].0.len()].start, term))
+            })
             .collect();
         let in_sight = |(from, ..): (usize, usize, usize)| {
             let near = found
@@ -188,18 +203,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_place_is_the_first_with_most_words(
+        fn the_place_is_the_first_with_most_terms(
             text in "([a-dA-B]{1,2} |[x-z]{1,3} ?|[-.] |[aäé—記\u{301}カ]{1,4} ?){0,150}",
-            query in "[a-eé記][ab]?( [a-e][ab]?){0,3}",
+            query in "[a-eé記][ab]?([ -][a-e][ab]?){0,3}",
         ) {
             let query = Query::parse(&query);
             let (shown, place) = extract(&text, &query);
-            prop_assert_eq!(place, defined(&text, &query.marked()));
+            let terms = [usize::MAX, 1].map(|together| query.marked(together));
+            prop_assert_eq!(place, terms.iter().find_map(|terms| defined(&text, terms)));
             let before = place.map_or(0, |place| words(&text[..place]).count());
             prop_assert_eq!(shown.starts_with("… "), before > WORDS_BEFORE);
             if before > WORDS_BEFORE {
                 let begin = words(&text).nth(before - WORDS_BEFORE).unwrap();
-                prop_assert_eq!(best_match(&text, &query.marked()).unwrap().1, Some(begin.start));
+                let best = terms.iter().find_map(|terms| best_match(&text, terms));
+                prop_assert_eq!(best.unwrap().1, Some(begin.start));
             }
         }
 

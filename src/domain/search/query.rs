@@ -60,6 +60,9 @@ pub(super) struct Term {
     pub(super) prefix: bool,
 }
 
+/// Adjacent words, and whether the last one also matches longer words.
+pub(super) type Marked<'a> = (&'a [String], bool);
+
 impl Query {
     /// Parses a query. Every text is valid; tokens without words are ignored.
     #[must_use]
@@ -128,14 +131,15 @@ impl Query {
         self.branches.iter().flatten().any(|term| term.words.len() > 1)
     }
 
-    /// The words to mark in an extract, each with whether it also matches longer words.
-    pub(super) fn marked(&self) -> Vec<(&str, bool)> {
+    /// What an extract shows, at most so many words of a term together, each with whether the last one also matches longer
+    /// words.
+    pub(super) fn marked(&self, together: usize) -> Vec<Marked<'_>> {
         let wanted = self.branches.iter().flatten().filter(|term| !term.excluded);
         wanted
             .flat_map(|term| {
-                let last = term.words.len() - 1;
-                let words = term.words.iter().enumerate();
-                words.map(move |(index, word)| (word.as_str(), term.prefix && index == last))
+                let last = term.words.len().div_ceil(together) - 1;
+                let parts = term.words.chunks(together).enumerate();
+                parts.map(move |(index, words)| (words, term.prefix && index == last))
             })
             .collect()
     }

@@ -5,12 +5,12 @@ use crate::domain::evidence::Evidence;
 use crate::domain::ids::{ActorId, RecordKind, VaultId};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{MemoryPath, Path, Query, VaultPath, time};
-use crate::http::problem::Problem;
+use crate::http::problem::{Kind, Problem};
 use crate::http::routes::contexts;
 use crate::http::routes::records::{StatusChoice, status_of};
 use crate::http::routes::window::fields;
 use crate::http::state::AppState;
-use crate::pipeline::meaning::{Hit, Meaning, Mode, SearchRequest, SearchResults};
+use crate::pipeline::meaning::{Candidate, Hit, Meaning, Mode, SearchRequest, SearchResults};
 use crate::storage::records::RecordStatus;
 use crate::storage::search::SearchPlace;
 use crate::storage::search::vectors::PassageFilter;
@@ -47,7 +47,9 @@ pub(crate) async fn search_contexts(
     let meaning = state.pipeline.meaning();
     search.check(meaning)?;
     let limit = usize::try_from(page.fetch()).unwrap_or(usize::MAX);
-    let request = search.request(&vault_id, limit)?;
+    let after = page.after::<(Mode, SearchPlace)>()?;
+    let (before, after) = after.unzip();
+    let request = search.request(&vault_id, before, limit)?;
     let by_words_only = search.mode == Some(Mode::Text) || !meaning.is_configured();
     if by_words_only && request.filter.status != Some(RecordStatus::Active) {
         return Err(Problem::invalid(
@@ -56,7 +58,6 @@ pub(crate) async fn search_contexts(
              GET …/memories/{memory_id}/search?status=all",
         ));
     }
-    let after = page.after::<SearchPlace>()?;
     if search.consistent == Some(true) {
         state.storage.index_vault(&vault_id).await?;
     } else {
@@ -66,8 +67,9 @@ pub(crate) async fn search_contexts(
         found,
         mode,
         degraded,
-    } = meaning.search(&request, after.as_ref()).await?;
-    let List { items, next_cursor } = page.of(found, |found| found.place.clone(), |found| found);
+    } = of_mode(before, meaning.search(&request, after.as_ref()).await?)?;
+    let key = |found: &Candidate| (mode, found.place.clone());
+    let List { items, next_cursor } = page.of(found, key, |found| found);
     let found = meaning.show(&request, items).await?;
     let items = found.into_iter().map(SearchBody::from).collect();
     Ok(Json(SearchPage {
@@ -98,22 +100,34 @@ pub(crate) async fn search_memory(
 ) -> Result<Json<SearchPage>, Problem> {
     let meaning = state.pipeline.meaning();
     search.check(meaning)?;
-    let request = search.request(&vault_id, INSIDE)?;
-    let after = page.after::<usize>()?.unwrap_or(0);
+    let (before, after) = page.after::<(Mode, usize)>()?.unzip();
+    let request = search.request(&vault_id, before, INSIDE)?;
     let answer = meaning.search_memory(&request, &memory_id).await?;
     let SearchResults {
         found,
         mode,
         degraded,
-    } = answer.ok_or_else(contexts::missing)?;
+    } = of_mode(before, answer.ok_or_else(contexts::missing)?)?;
     let fetch = usize::try_from(page.fetch()).unwrap_or(usize::MAX);
-    let hits: Vec<(usize, Hit)> = (1..).zip(found).skip(after).take(fetch).collect();
-    let key = |(place, _): &(usize, Hit)| *place;
+    let hits: Vec<(usize, Hit)> = (1..).zip(found).skip(after.unwrap_or(0)).take(fetch).collect();
+    let key = |(place, _): &(usize, Hit)| (mode, *place);
     Ok(Json(SearchPage {
         page: page.of(hits, key, |(_, hit)| hit.into()),
         mode: mode.name().into(),
         degraded,
     }))
+}
+
+/// What was found in the mode of the page before, if there is one: a place in one order is none in another.
+fn of_mode<T>(before: Option<Mode>, results: SearchResults<T>) -> Result<SearchResults<T>, Problem> {
+    match (before, &results.degraded) {
+        (Some(_), Some(why)) => {
+            let detail =
+                format!("the pages before are of a search by meaning: {why}; try again, or without cursor");
+            Err(Problem::new(Kind::Unavailable, detail).retry_after(5))
+        }
+        _ => Ok(results),
+    }
 }
 
 /// The maximum length of the query, in bytes.
@@ -189,11 +203,17 @@ impl SearchParams {
         Ok(())
     }
 
-    fn request<'s>(&'s self, vault: &'s VaultId, limit: usize) -> Result<SearchRequest<'s>, Problem> {
+    /// The request, in the mode of the page before.
+    fn request<'s>(
+        &'s self,
+        vault: &'s VaultId,
+        before: Option<Mode>,
+        limit: usize,
+    ) -> Result<SearchRequest<'s>, Problem> {
         Ok(SearchRequest {
             vault,
             text: &self.q,
-            mode: self.mode,
+            mode: before.or(self.mode),
             min_score: self.min_score,
             filter: PassageFilter {
                 kind: self.kind,

@@ -55,8 +55,9 @@ async fn an_answer_that_cannot_be_used_is_asked_for_again_and_then_only_its_text
     let nan =
         || ok(&json!({"data": [{"index": 0, "embedding": [1, 0]}, {"index": 1, "embedding": [null, 1]}]}));
     let zero = || ok(&json!({"data": [{"index": 0, "embedding": [0, 0]}]}));
-    // The batch is tried twice, then its halves.
-    let replies = vec![nan(), nan(), vectors(&[[1.0, 0.0]]), zero()];
+    let one = || vectors(&[[1.0, 0.0]]);
+    // The batch is tried twice, then its halves; after each failure a text that every model can embed.
+    let replies = vec![nan(), nan(), one(), one(), zero(), one()];
     let (_stub, embedder) = embedder(replies, 8).await;
     let (embedded, end) = embedder.embed(MODEL, &["good", "bad"]).await;
     assert_eq!(end, Ok(()));
@@ -65,14 +66,36 @@ async fn an_answer_that_cannot_be_used_is_asked_for_again_and_then_only_its_text
 
 #[tokio::test]
 async fn a_text_that_the_server_fails_at_does_not_affect_others() {
-    let too_large = r#"{"error": {"code": 500, "message": "input is too large to process"}}"#;
-    let fails = || reply(500, "", too_large);
     let one = || vectors(&[[1.0, 0.0]]);
-    let (stub, embedder) = embedder(vec![fails(), fails(), one(), fails(), one()], 8).await;
-    let (embedded, end) = embedder.embed(MODEL, &["good", "long"]).await;
+    let lengths =
+        || ok(&json!({"data": [{"index": 0, "embedding": [1, 0]}, {"index": 1, "embedding": [1]}]}));
+    let other_length = || ok(&json!({"data": [{"index": 0, "embedding": [1]}]}));
+    let too_large = || {
+        reply(
+            500,
+            "",
+            r#"{"error": {"message": "input is too large to process"}}"#,
+        )
+    };
+    let (gateway, hang) = (|| reply(502, "", ""), || Reply::Hang);
+    let fails: [[fn() -> Reply; 2]; 4] = [[too_large; 2], [gateway; 2], [hang; 2], [lengths, other_length]];
+    for [of_both, of_one] in fails {
+        let replies = vec![of_both(), of_both(), one(), one(), of_one(), one()];
+        let (stub, embedder) = embedder(replies, 8).await;
+        let (embedded, end) = embedder.embed(MODEL, &["good", "long"]).await;
+        assert_eq!(end, Ok(()));
+        assert_eq!(embedded.vectors, [Some(vec![1.0, 0.0]), None]);
+        assert!(stub.requests()[5].contains(r#""input":["dimensions"]"#));
+    }
+}
+
+#[tokio::test]
+async fn a_text_is_asked_for_again_once_others_have_vectors() {
+    let (fails, one) = (|| reply(503, "", ""), || vectors(&[[1.0, 0.0]]));
+    let (_stub, embedder) = embedder(vec![fails(), fails(), one(), one()], 8).await;
+    let (embedded, end) = embedder.embed(MODEL, &["a"]).await;
     assert_eq!(end, Ok(()));
-    assert_eq!(embedded.vectors, [Some(vec![1.0, 0.0]), None]);
-    assert!(stub.requests()[4].contains(r#""input":["dimensions"]"#));
+    assert_eq!(embedded.vectors, [Some(vec![1.0, 0.0])]);
 }
 
 #[tokio::test]
@@ -102,12 +125,18 @@ async fn an_outage_and_another_model_are_distinguished_from_a_text() {
         Err(EmbedError::Model(ModelError::Status { code: 500, .. }))
     ));
     // What came before it is kept, and counted.
-    let (_stub, refusing) = embedder(vec![vectors(&[[1.0, 0.0]]), reply(401, "", "")], 1).await;
+    let refuses = || reply(401, "", "");
+    let replies = vec![vectors(&[[1.0, 0.0]]), refuses(), refuses()];
+    let (_stub, refusing) = embedder(replies, 1).await;
     let (kept, end) = refusing.embed(MODEL, &["a", "b", "c"]).await;
     assert!(end.is_err());
-    assert_eq!((kept.vectors.len(), kept.calls, kept.input_tokens), (1, 2, 7));
-    let three = ok(&json!({"data": [{"index": 0, "embedding": [1, 2, 3]}]}));
-    let (_stub, changed) = embedder(vec![three], 8).await;
+    assert_eq!((kept.vectors.len(), kept.calls, kept.input_tokens), (1, 3, 7));
+    // Where requests are limited, no more are made.
+    let (stub, limited) = embedder([(); 2].map(|()| reply(429, "", "")).into(), 8).await;
+    assert!(limited.embed(MODEL, &["a", "b"]).await.1.is_err());
+    assert_eq!(stub.requests().len(), 2);
+    let three = || ok(&json!({"data": [{"index": 0, "embedding": [1, 2, 3]}]}));
+    let (_stub, changed) = embedder(vec![three(), three()], 8).await;
     let (expected, found) = (2, 3);
     let end = changed.embed(MODEL, &["a"]).await.1;
     assert_eq!(end, Err(EmbedError::Dimensions { expected, found }));

@@ -172,9 +172,6 @@ impl Meaning {
         };
         if embedded.vectors.is_empty() {
             end.clone()?;
-        } else if embedded.vectors.iter().all(Option::is_none) {
-            // Is it the texts? A model that has a vector for none is asked for these again later.
-            model.embedder.probe(wanted).await?;
         }
         let stored = |vector: Vec<f32>| (signs(&vector), quantised(&vector));
         let vectors = embedded.vectors.into_iter().map(|vector| vector.map(stored));

@@ -122,6 +122,10 @@ impl Meaning {
             }
             Err(error) => {
                 tracing::warn!(%error, "a query could not be embedded, searches go by words");
+                if let EmbedError::Dimensions { .. } = error {
+                    // The next pass asks for the length; not while it embeds anew and the vectors before still answer.
+                    model.own_space.lock().take_if(|own| *own == space.id);
+                }
                 let why = match &error {
                     EmbedError::Model(error) => error.public(),
                     EmbedError::Dimensions { .. } => "the model answers vectors of another length".to_owned(),

@@ -33,7 +33,7 @@ struct Shared {
     takes: Duration,
 }
 
-/// Listens on a free port of loopback. For a text with `poison` it returns an invalid vector.
+/// Listens on a free port of loopback. For a text with `poison` it returns an invalid vector, and with `thunder` 502.
 #[derive(Debug, Clone)]
 pub(crate) struct EmbeddingServer {
     url: String,
@@ -123,6 +123,9 @@ async fn embeddings(
     let mut shared = shared.lock().unwrap();
     if shared.is_down {
         return Err(StatusCode::SERVICE_UNAVAILABLE);
+    }
+    if texts.iter().any(|text| text.contains("thunder")) {
+        return Err(StatusCode::BAD_GATEWAY);
     }
     if shared.is_broken {
         return Ok(Json(json!({"status": "starting"})));

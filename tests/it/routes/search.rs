@@ -164,6 +164,10 @@ async fn a_search_finds_only_the_newest_versions_of_its_vault() {
         GET /v1/vaults/acme/search?q=deploy&consistent=true → 200 {"/items/*/memory_id": ["$memory"]}
         GET /v1/vaults/acme/search?q=%21 → 200
         GET /v1/vaults/acme/search?q=%CD%BA → 200
+        § words next to each other are shown where they are
+        PUT context < # Key Learnings\n- KL-1 because x: gamma, then beta\n- KL-2 because y: beta gamma\n- KL-3 because z: alpha\n → 201
+        GET /v1/vaults/acme/search?q=%22beta+gamma%22&consistent=true → 200 {"/items/*/record_id": ["KL-2"]}
+        GET /v1/vaults/acme/search?q=kl-3 → 200 {"/items/*/record_id": ["KL-3"]}
         § an invalid query is rejected
         GET /v1/vaults/acme/search?consistent=true&q= → 422 invalid q
         GET /v1/vaults/acme/search?consistent=true&q=%20 → 422 invalid q

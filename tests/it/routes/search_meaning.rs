@@ -161,6 +161,45 @@ async fn pages_of_a_semantic_search_have_no_gaps() {
 }
 
 #[tokio::test]
+async fn all_pages_of_a_search_are_of_one_mode() {
+    let (server, service) = with_model().await;
+    for number in 0..7 {
+        let text = format!("# Facts\ncar {}\n", "other things ".repeat(number));
+        service.memory(&format!("m{number}")).write(text).await;
+    }
+    service.index().await;
+    service
+        .memory("m0")
+        .write("# Facts\na car\n\n# Notes\na car\n\n# Log\na car\n")
+        .await;
+    // The vector of this query is kept by the first instance only.
+    let paths = ["search", "memories/m0/search"].map(|path| format!("/v1/vaults/acme/{path}?q=car&limit=2"));
+    let mut by_both = Vec::new();
+    for path in &paths {
+        let page = service.read(path).await;
+        assert_eq!(page["mode"], "hybrid", "{path}");
+        by_both.push(format!("{path}&cursor={}", page["next_cursor"].as_str().unwrap()));
+    }
+    let other = Service::start_at(service.database(), server.configure("one"), None).await;
+    server.is_down(true);
+    for (path, next) in paths.iter().zip(by_both) {
+        let row = format!(r#"GET {next} → 503 unavailable {{"detail~": ["503", "without cursor"]}}"#);
+        other.requests(&row).await;
+        service
+            .requests(&format!(r#"GET {next} → 200 {{"mode": "hybrid"}}"#))
+            .await;
+        let page = other.read(path).await;
+        has(&page, json!({"mode": "text", "degraded~": "503"}));
+        let next = format!("{path}&cursor={}", page["next_cursor"].as_str().unwrap());
+        service
+            .requests(&format!(r#"GET {next} → 200 {{"mode": "text"}}"#))
+            .await;
+    }
+    let found = service.pages(&format!("{}&mode=text", paths[0])).await;
+    assert_eq!(found.len(), 7);
+}
+
+#[tokio::test]
 async fn archiving_redacting_and_deleting_affect_searches_at_once() {
     let (_server, service) = with_car().await;
     let memory = service.memory("m");
@@ -256,9 +295,9 @@ async fn an_outage_disables_only_semantic_search_and_the_response_says_so() {
 }
 
 #[tokio::test]
-async fn a_text_that_the_model_rejects_does_not_affect_others() {
+async fn a_text_that_the_model_rejects_or_fails_at_does_not_affect_others() {
     let (_server, service) = with_model().await;
-    let text = "# Key Learnings\n- KL-1 because x: poison\n- KL-2 because y: the physician\n";
+    let text = "# Key Learnings\n- KL-1 because x: poison\n- KL-2 because y: the physician\n- KL-3 because z: thunder\n";
     service.memory("m").write(text).await;
     service.index().await;
     let table = "
@@ -268,7 +307,7 @@ async fn a_text_that_the_model_rejects_does_not_affect_others() {
     let spaces = service.storage().embedding_spaces().await.unwrap();
     let progress = service.storage().embedding_progress(&spaces.0[0].id).await;
     let progress = progress.unwrap();
-    assert_eq!((progress.passages, progress.refused, progress.pending), (2, 1, 0));
+    assert_eq!((progress.passages, progress.refused, progress.pending), (3, 2, 0));
 }
 
 #[tokio::test]
@@ -322,4 +361,16 @@ async fn vectors_of_another_dimension_belong_to_another_model() {
     assert_eq!(spaces.0[0].settings.dimensions, 64);
     assert_eq!(spaces.0.len(), 1);
     assert_eq!(server.asked("one").len(), 3 + 1 + 4);
+}
+
+#[tokio::test]
+async fn a_search_notices_vectors_of_another_dimension() {
+    let (server, service) = with_car().await;
+    server.dimensions(64);
+    let page = search(&service, "q=vehicle").await;
+    has(&page, json!({"mode": "text", "degraded~": "another length"}));
+    service.index().await;
+    let spaces = service.storage().embedding_spaces().await.unwrap();
+    assert_eq!(spaces.0[0].settings.dimensions, 64);
+    assert!(spaces.0[0].ready_at.is_some());
 }
