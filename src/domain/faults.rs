@@ -1,8 +1,9 @@
 //! What is read of operations, and its limits. The author of a text needs the first faults to correct it; the
 //! rest are only counted. A text full of faults therefore costs no more than one with a few.
 
+use super::ids::RecordId;
 use super::operation::{Fault, FaultKind, Item, Operation};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Maximum number of faults kept per text.
@@ -74,6 +75,19 @@ impl Parsed {
             let before = rejected.range(..=fault.range.start).next_back();
             !(is_of_form && before.is_some_and(|(_, end)| fault.range.end <= *end))
         });
+    }
+
+    /// Drops the faults of archivings that repeat a rejected one: its record was not archived before, and its fault is told.
+    pub fn drop_repeated_archives(&mut self) {
+        let is_rejected = |fault: &&Fault| {
+            let kinds = [FaultKind::UncalledArchive, FaultKind::TooManyArchives];
+            !fault.is_notice && kinds.contains(&fault.kind)
+        };
+        let rejected = self.faults.iter().filter(is_rejected);
+        let stays: BTreeSet<RecordId> = rejected.filter_map(|fault| fault.id).collect();
+        let is_repeated = |fault: &Fault| fault.id.is_some_and(|id| stays.contains(&id));
+        self.faults
+            .retain(|fault| fault.kind != FaultKind::AlreadyArchived || !is_repeated(fault));
     }
 
     /// Counts the faults above the limit and drops them, but for the one of a text that was cut off, which concerns all of it.

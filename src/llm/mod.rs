@@ -140,7 +140,9 @@ pub struct RoleModel {
     pub model: Arc<dyn Model>,
     /// Its retry policy.
     pub retry: Retry,
-    /// Name and address of the model, for the log: `gpt-5-mini (openai, api.openai.com/v1)`.
+    /// Name and provider of the model, for callers: `gpt-5-mini (openai)`.
+    pub name: String,
+    /// The same and its address, for the log: `gpt-5-mini (openai, api.openai.com/v1)`.
     pub description: String,
 }
 
@@ -152,6 +154,7 @@ impl RoleModel {
         Self {
             model,
             retry,
+            name: description.clone(),
             description,
         }
     }
@@ -165,7 +168,7 @@ impl RoleModel {
             if let Err(error) = &answer {
                 tracing::debug!(
                     role = request.subject(),
-                    model = self.model.name(),
+                    model = self.description,
                     attempts = number,
                     error = %error,
                     "an attempt to ask a model failed"
@@ -254,16 +257,17 @@ impl Models {
         self.roles[role as usize].as_ref()
     }
 
-    /// Name and address of what answers for a role.
+    /// Name and provider of what answers for a role.
     #[must_use]
-    pub fn description(&self, role: Role) -> &str {
-        description(self.for_role(role))
+    pub fn name(&self, role: Role) -> &str {
+        self.for_role(role).map_or(RULES, |model| &model.name)
     }
 
     /// One line for the start-up log: the model of each role and of handoffs, without keys.
     #[must_use]
     pub fn describe(&self) -> String {
-        let [progress, learnings, verbatim] = Role::ALL.map(|role| (role.name(), self.description(role)));
+        let [progress, learnings, verbatim] =
+            Role::ALL.map(|role| (role.name(), description(self.for_role(role))));
         let handoff = ("handoff", description(self.for_handoff()));
         let descriptions = [progress, learnings, verbatim, handoff];
         let (_, first) = progress;
@@ -294,8 +298,7 @@ fn address(url: &Url) -> String {
 fn role_model(client: Option<&Client>, settings: RoleSettings) -> Option<RoleModel> {
     let retry = Retry::new(settings.timeout, settings.max_retries);
     let (client, base_url) = (client?.clone(), settings.base_url.clone()?);
-    let address = address(&base_url);
-    let description = format!("{} ({}, {address})", settings.model, settings.provider);
+    let name = format!("{} ({}", settings.model, settings.provider);
     let model: Arc<dyn Model> = match settings.provider {
         Provider::Anthropic => Arc::new(Anthropic::new(client, &base_url, settings)),
         Provider::Openai | Provider::Extractive => Arc::new(OpenAi::new(client, &base_url, settings)),
@@ -303,7 +306,8 @@ fn role_model(client: Option<&Client>, settings: RoleSettings) -> Option<RoleMod
     Some(RoleModel {
         model,
         retry,
-        description,
+        description: format!("{name}, {})", address(&base_url)),
+        name: format!("{name})"),
     })
 }
 

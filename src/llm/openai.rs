@@ -48,11 +48,7 @@ impl OpenAi {
         let system = json!({"role": "system", "content": instructions});
         let turns = request.messages.iter().map(ChatMessage::json);
         let messages: Vec<Value> = std::iter::once(system).chain(turns).collect();
-        let limit = if newer_token_limit {
-            "max_completion_tokens"
-        } else {
-            "max_tokens"
-        };
+        let limit = ["max_tokens", "max_completion_tokens"][usize::from(newer_token_limit)];
         let mut body = Map::new();
         body.insert("model".to_owned(), json!(self.settings.model));
         body.insert("messages".to_owned(), Value::Array(messages));
@@ -139,18 +135,15 @@ fn content_text(content: Option<&Value>) -> Result<String, ModelError> {
 /// The text of a part; parts of other kinds (thinking, images) have none.
 fn part_text(part: &Value) -> Option<&str> {
     let kind = part.get("type").and_then(Value::as_str).unwrap_or("text");
-    if matches!(kind, "text" | "output_text") {
-        part.get("text").unwrap_or(part).as_str()
-    } else {
-        None
-    }
+    let is_text = matches!(kind, "text" | "output_text");
+    part.get("text").unwrap_or(part).as_str().filter(|_| is_text)
 }
 
 /// Local servers put the thoughts of a reasoning model before the answer; drafts in them must be ignored. A tag counts where
 /// models write it: the opening one at the start of a line; a closing one without it, since the opening tag is part of some
-/// models' templates, at the start or the end of a line. Without a closing tag the model stopped at its token limit. Tags in an
-/// answer that has begun are part of its text: no opening one counts behind a header, and no closing one beside other words that
-/// has a header before it and none behind it. Linear.
+/// models' templates, at the start or the end of a line or right before a header. Without a closing tag the model stopped at its
+/// token limit. Tags in an answer that has begun are part of its text: no opening one counts behind a header, and no closing one
+/// beside other words or in a code fence that has a header before it and none behind it. Linear.
 pub(super) fn without_thoughts(text: String) -> String {
     THOUGHTS.into_iter().fold(text, |text, (open, close)| {
         let lead = text.len() - text.trim_start().len();
@@ -177,18 +170,22 @@ pub(super) fn without_thoughts(text: String) -> String {
         // A tag behind an opening one is no end of thoughts: a text quotes both.
         let until = kept.find(open).unwrap_or(kept.len());
         let begins_line = |at: usize| at == 0 || kept[..at].ends_with('\n');
+        let behind = |at: usize| &kept[at + close.len()..];
         let ends_line = |at: usize| {
-            let after = kept[at + close.len()..].trim_start_matches([' ', '\t', '\r']);
+            let after = behind(at).trim_start_matches([' ', '\t', '\r']);
             after.is_empty() || after.starts_with('\n')
         };
         let mut closed = kept
             .match_indices(close)
             .map(|(at, _)| at)
             .take_while(|at| *at < until);
-        let end = closed.find(|at| begins_line(*at) || ends_line(*at));
+        // Only the beginning is read: a line may be full of tags.
+        let is_headed = |at: usize| is_answer(&behind(at)[..behind(at).floor_char_boundary(HEADER_BYTES)]);
+        let end = closed.find(|at| begins_line(*at) || ends_line(*at) || is_headed(*at));
         let end = end.filter(|at| {
-            let is_alone = begins_line(*at) && ends_line(*at);
-            is_alone || is_answer(&kept[*at + close.len()..]) || !is_answer(&kept[..*at])
+            let is_fenced = kept[..*at].matches("\n```").count() % 2 == 1;
+            let is_alone = begins_line(*at) && ends_line(*at) && !is_fenced;
+            is_alone || is_answer(behind(*at)) || !is_answer(&kept[..*at])
         });
         let end = end.map(|at| at + close.len());
         match end {
@@ -203,6 +200,9 @@ fn is_answer(text: &str) -> bool {
     let faults = dsl::parse(text).faults;
     !faults.iter().any(|fault| fault.kind == FaultKind::NoSection)
 }
+
+/// A header is not longer, with what distinguishes it.
+const HEADER_BYTES: usize = 30;
 
 /// The tags around thoughts, as families of models write them.
 const THOUGHTS: [(&str, &str); 5] = [

@@ -206,19 +206,19 @@ impl Pipeline {
             });
         }
         let call = outcome.note(round, asking, &asked, millis).await;
-        let answer = match (asked.result, asking.role) {
-            (Ok(answer), _) => Some((storable(answer.text), answer.stopped_at_limit)),
+        let answer = match asked.result {
+            Ok(answer) => Some((storable(answer.text), answer.stopped_at_limit)),
             // The first answer is used, and its faults are reported as if there had been no second call.
-            (Err(error), Some(role)) if round > 0 => {
+            Err(error) if round > 0 => {
                 let detail = format!(
                     "The model was asked again about faulty items and failed: {}.",
                     error.public()
                 );
-                let warning = Warning::new(Some(role), "reprompt_failed", detail);
+                let warning = Warning::new(asking.role, "reprompt_failed", detail);
                 outcome.warnings.push(warning);
                 None
             }
-            (Err(error), _) => {
+            Err(error) => {
                 outcome.failure = Some(error);
                 None
             }
@@ -381,9 +381,13 @@ impl Pipeline {
         let rewritten = second.items.iter().any(rewrites_progress);
         let earlier = second.items.iter().map(|item| item.operation.clone());
         let earlier: Vec<Operation> = earlier.collect();
+        let gone: BTreeSet<RecordId> = earlier.iter().flat_map(Operation::leaving).collect();
+        // A merge written again is the second answer's.
+        let is_again = |merges: &[RecordId]| !merges.is_empty() && merges.iter().all(|id| gone.contains(id));
         let mut left_out = first.items;
-        left_out.retain(|item| !(rewritten && rewrites_progress(item)));
-        // These items were valid before. Rejected now are only duplicates of the second answer and those above the limit.
+        left_out.retain(|item| !(rewritten && rewrites_progress(item) || is_again(item.operation.merges())));
+        // These items were valid before. Rejected now are only duplicates of the second answer, those above the limit with
+        // what they were to replace, and steps whose ground goes with the second answer.
         let view = View {
             document: &running.progress_base().text,
             ended: &BTreeSet::new(),
@@ -394,10 +398,9 @@ impl Pipeline {
         faults.retain(|fault| !fault.needs_repair() || !spoken && !is_silent(fault));
         faults.retain(|fault| !second.faults.iter().any(|again| is_same(again, fault)));
         faults.append(&mut second.faults);
-        // Duplicates of the second answer are not reported; additions above the limit, and what they were to replace, are.
-        let told = [FaultKind::TooManyAdditions, FaultKind::UncalledArchive];
-        let surplus = kept.faults.into_iter();
-        faults.extend(surplus.filter(|fault| told.contains(&fault.kind)));
+        // What the second answer says, too, is not lost.
+        let is_twice = |kind| matches!(kind, FaultKind::Duplicate | FaultKind::AlreadyArchived);
+        faults.extend(kept.faults.into_iter().filter(|fault| !is_twice(fault.kind)));
         second.faults = faults;
         second.items.extend(kept.items);
         second.keep_few();

@@ -169,6 +169,7 @@ fn checked_against_input(
     }
     found.sort_by_key(|fault| fault.range.start);
     checked.faults = found;
+    checked.drop_repeated_archives();
     checked.keep_few();
     for fault in &mut checked.faults {
         fault.written = std::mem::take(&mut fault.written).masked();

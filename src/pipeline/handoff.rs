@@ -12,7 +12,7 @@ use crate::domain::handoff::{
     compile, describes_workspace, freshness, read_answer, render, shown,
 };
 use crate::domain::ids::{ActorId, HandoffId, MemoryId, VaultId};
-use crate::fair::Party;
+use crate::fair::{self, Party};
 use crate::llm::ModelError;
 use crate::pipeline::ask::{RoleOutcome, asking, go_on};
 use crate::pipeline::prompts::{Template, quoted};
@@ -233,6 +233,7 @@ fn manifest(
         "cited": cited,
         "sections": sections,
         "dropped": dropped.collect::<Vec<_>>(),
+        "more_dropped": written.map_or(0, |(answer, _)| answer.more_dropped),
     })
 }
 
@@ -272,8 +273,9 @@ impl Pipeline {
         for round in 0..rounds {
             let caller = (vault, &Steps::default(), true);
             let asked = self.call(caller, (model, &asking), round, &mut outcome).await;
-            let Some((text, _)) = asked else { break };
-            let read = read_answer(&text, material, &citations);
+            let Some((text, is_cut_off)) = asked else { break };
+            let read = || read_answer((&text, is_cut_off), material, &citations);
+            let read = fair::on_cpu(text.len(), read).await;
             if round == 0 {
                 answer = read;
             } else {
@@ -288,22 +290,9 @@ impl Pipeline {
                 .fill(Template::HandoffAgain, &[("{faults}", &faults)]);
             go_on(&mut asking, text, again);
         }
-        let RoleOutcome {
-            report,
-            failure,
-            counting,
-            ..
-        } = outcome;
-        join_all(counting).await;
-        let told = json!({
-            "model": report.model,
-            "attempts": report.attempts,
-            "reprompts": report.reprompts,
-            "input_tokens": report.input_tokens,
-            "output_tokens": report.output_tokens,
-            "millis": report.millis,
-            "failed": refused.or(failure.as_ref().map(ModelError::public)),
-        });
+        join_all(outcome.counting).await;
+        let mut told = json!(outcome.report);
+        told["failed"] = json!(refused.or(outcome.failure.as_ref().map(ModelError::public)));
         Ok(Some((answer, told)))
     }
 }

@@ -61,7 +61,7 @@ impl Pipeline {
         under: Option<Answering<'static, Run>>,
         is_alone: bool,
     ) -> Result<Run, PipelineError> {
-        self.refuse_over_tokens(&to.vault).await?;
+        self.refuse_update(&to, &input).await?;
         let base = self.capture(&to).await?;
         let mut request = json!(input);
         // What waits is stored. The session record stays as it is: the version that it is for has it.
@@ -112,7 +112,7 @@ impl Pipeline {
     pub async fn run_claimed(&self, claimed: &Claimed) -> Result<UpdateAnswer, PipelineError> {
         let request = Self::read_claimed(claimed)?;
         let _permit = self.updates.acquire(&request.to.party(), 1).await;
-        self.refuse_over_tokens(&request.to.vault).await?;
+        self.refuse_update(&request.to, &request.input).await?;
         let result = Box::pin(self.run_update(&request, Some(claimed))).await;
         count_end(request.input.kind(), &result);
         result

@@ -1,7 +1,7 @@
 //! The state of a run in progress, and what its models used: token usage is recorded, and updates of a vault that has reached
 //! its daily limit are rejected.
 
-use crate::domain::ids::{ActorId, ContextId, TaskId, UpdateId, VaultId};
+use crate::domain::ids::{ActorId, ContextId, UpdateId, VaultId};
 use crate::domain::memory::{EditError, Limits};
 use crate::domain::operation::{FaultKind, Item};
 use crate::domain::text::masked;
@@ -11,12 +11,12 @@ use crate::pipeline::ask::storable;
 use crate::pipeline::report::{ModelReport, Rejection, UpdateAnswer, UpdateStatus, Warning, is_zero};
 use crate::pipeline::review::Proposal;
 use crate::pipeline::steps::Steps;
-use crate::pipeline::{Mode, Pipeline, PipelineError, Target};
-use crate::storage::Head;
+use crate::pipeline::{Mode, Pipeline, PipelineError, Target, UpdateInput};
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::{Answering, ClaimedAnswer};
 use crate::storage::updates::{Run, RunKind, RunStatus};
 use crate::storage::usage::{RoleSpent, Spender, Spent};
+use crate::storage::{Head, StorageError};
 use chrono::{DateTime, Days, NaiveTime, Utc};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -117,13 +117,6 @@ impl Running {
         let ends_another = self.claim.is_some() || self.review.is_some() || self.resolves.is_some();
         let makes_one = !self.dry_run && self.mode == Mode::Apply;
         makes_one && !ends_another && self.record.is_none() && self.rebased_on.is_none()
-    }
-
-    /// The id of the task that it records.
-    pub(super) fn task_id(&self) -> Option<&TaskId> {
-        self.record
-            .as_ref()
-            .and_then(|record| record.task.task_id.as_ref())
     }
 
     /// The identity of the memory that it began with; `None` if there was none.
@@ -330,6 +323,24 @@ pub(super) fn mask(value: &mut Value) {
 }
 
 impl Pipeline {
+    /// Rejects an update of a vault that has used its daily tokens, unless its task is recorded: then it asks no model.
+    pub(super) async fn refuse_update(&self, to: &Target, input: &UpdateInput) -> Result<(), PipelineError> {
+        match self.refuse_over_tokens(&to.vault).await {
+            Err(PipelineError::TokensSpent { .. }) if self.is_recorded(to, input).await? => Ok(()),
+            result => result,
+        }
+    }
+
+    /// Whether an earlier call has recorded the task of an update.
+    pub(super) async fn is_recorded(&self, to: &Target, input: &UpdateInput) -> Result<bool, StorageError> {
+        let record = input.record.as_ref();
+        let Some(task_id) = record.and_then(|record| record.task.task_id.as_ref()) else {
+            return Ok(false);
+        };
+        let known = self.storage.known_task(&to.vault, &to.memory, task_id).await?;
+        Ok(known.is_some())
+    }
+
     /// Rejects a vault that has used its daily tokens. The usage of an update is known only at its end, so the last
     /// update of a day may exceed the limit.
     pub(super) async fn refuse_over_tokens(&self, vault: &VaultId) -> Result<(), PipelineError> {

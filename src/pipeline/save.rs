@@ -47,9 +47,10 @@ impl Pipeline {
             })
         };
         let began = (&running.base, running.is_likely());
+        let record = running.record.as_ref();
         let also = AlsoRead {
             mentioned: &ids,
-            task: running.task_id(),
+            task: record.and_then(|record| record.task.task_id.as_ref()),
             ..AlsoRead::default()
         };
         let place = running.to.place();

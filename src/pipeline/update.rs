@@ -45,7 +45,7 @@ impl Pipeline {
         let _permit = measure_step("queue", permit)
             .await
             .map_err(|refused| self.no_room(refused))?;
-        self.refuse_over_tokens(&request.to.vault).await?;
+        self.refuse_update(&request.to, &request.input).await?;
         Box::pin(self.run_update(request, None)).await
     }
 
@@ -149,13 +149,8 @@ impl Pipeline {
         input: &UpdateInput,
         running: &mut Running,
     ) -> Result<UpdateAnswer, PipelineError> {
-        let (vault, memory) = running.to.place();
-        let is_recorded = match running.task_id() {
-            Some(task_id) => self.storage.known_task(vault, memory, task_id).await?.is_some(),
-            None => false,
-        };
         // An earlier call did the work of a task that is recorded: no model is asked.
-        let mut outcomes = match is_recorded {
+        let mut outcomes = match self.is_recorded(&running.to, input).await? {
             true => BTreeMap::new(),
             false => self.ask(running, input, &input.roles).await?,
         };
@@ -276,7 +271,7 @@ impl Pipeline {
                 role: *role,
                 timed_out: error.is_timeout(),
                 retryable: failed.iter().all(|(_, error)| error.is_retryable()),
-                detail: format!("{}: {}", self.models.description(*role), error.public()),
+                detail: format!("{}: {}", self.models.name(*role), error.public()),
             });
         }
         let faulty = outcomes.values().any(|outcome| outcome.reading.needs_repair());

@@ -8,6 +8,7 @@
 use super::line::{Citation, LINE_CHARS, Line, Part, SECTION_LINES, Subject, citations_in, quote};
 use super::material::Material;
 use crate::domain::dsl::bullet;
+use crate::domain::faults::MAX_KEPT_FAULTS;
 use crate::domain::text::content_words::{Key, content_words, keys, shared};
 use crate::domain::text::{has_secret, is_nothing, masked, shares_a_word, visible_line};
 use foldhash::fast::RandomState;
@@ -39,6 +40,9 @@ pub enum DropReason {
     /// The section already has the maximum number of lines.
     #[strum(message = "the section has too many lines; keep the most important ones")]
     TooMany,
+    /// The answer stopped at its token limit, perhaps within it.
+    #[strum(message = "the answer was cut off here; write this line whole, or leave it out")]
+    CutOff,
     /// It is in no section that the model may write.
     #[strum(message = "it is under none of the five headers")]
     UnknownSection,
@@ -83,15 +87,21 @@ pub struct DroppedLine {
 pub struct HandoffAnswer {
     /// The accepted lines by section.
     pub lines: BTreeMap<Part, Vec<Line>>,
-    /// The rejected lines.
+    /// The rejected lines: the first [`MAX_KEPT_FAULTS`].
     pub dropped: Vec<DroppedLine>,
+    /// How many more there are.
+    pub more_dropped: usize,
+    /// Whether it has a section that the model may write.
+    pub has_section: bool,
 }
 
 impl HandoffAnswer {
     /// Adds the accepted lines of a second answer, which was requested because of the rejected lines of this
-    /// one. The rejected lines of the second answer replace those of the first.
+    /// one. The rejected lines of the second answer replace those of the first, which stay if it has no section.
     pub fn amend(&mut self, second: Self) {
-        self.dropped = second.dropped;
+        if second.has_section {
+            (self.dropped, self.more_dropped) = (second.dropped, second.more_dropped);
+        }
         for (part, lines) in second.lines {
             for line in lines {
                 let written = line.text.clone();
@@ -113,24 +123,35 @@ impl HandoffAnswer {
     }
 
     fn drop_line(&mut self, part: Option<Part>, reason: DropReason, text: &str) {
+        if self.dropped.len() >= MAX_KEPT_FAULTS {
+            self.more_dropped += 1;
+            return;
+        }
         let text = masked(text);
         let text = text.chars().filter(|c| *c != '\0').take(DROPPED_CHARS).collect();
         self.dropped.push(DroppedLine { part, reason, text });
     }
 }
 
-/// Parses the answer of a model that was shown these entries, by citation. Linear; never fails.
+/// Parses the answer of a model that was shown these entries, by citation. If it was cut off, its last line is not trusted.
+/// Linear; never fails.
 #[must_use]
-pub fn read_answer(text: &str, material: &Material<'_>, shown: &BTreeMap<Citation, String>) -> HandoffAnswer {
+pub fn read_answer(
+    (text, is_cut_off): (&str, bool),
+    material: &Material<'_>,
+    shown: &BTreeMap<Citation, String>,
+) -> HandoffAnswer {
     let mut answer = HandoffAnswer::default();
     let mut part: Option<Part> = None;
-    for line in text.lines() {
+    let last = is_cut_off.then(|| text.trim_end().lines().count());
+    for (line, number) in text.lines().zip(1..) {
         let line = visible_line(line);
         if line.is_empty() || line.starts_with("```") || line.starts_with("~~~") {
             continue;
         }
         if let Some(found) = header(&line) {
             part = found;
+            answer.has_section |= part.is_some();
             continue;
         }
         // Prose before the first header and between bullets is ignored.
@@ -138,6 +159,7 @@ pub fn read_answer(text: &str, material: &Material<'_>, shown: &BTreeMap<Citatio
             continue;
         };
         match part.map(|part| (part, check(bullet, part, (material, shown)))) {
+            _ if last == Some(number) => answer.drop_line(part, DropReason::CutOff, bullet),
             Some((part, Ok(line))) => answer.take(part, line, bullet),
             Some((part, Err(reason))) => answer.drop_line(Some(part), reason, bullet),
             None => answer.drop_line(None, DropReason::UnknownSection, bullet),

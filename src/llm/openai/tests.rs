@@ -109,6 +109,20 @@ async fn content_may_be_parts_or_null() {
         ),
         (json!("Sure!\n<reasoning>no</reasoning>\nyes"), "Sure!\n\nyes"),
         (
+            json!("- because a draft: b, hmm no.</think>KEY_LEARNINGS: NO CHANGE"),
+            "KEY_LEARNINGS: NO CHANGE",
+        ),
+        (
+            json!(
+                "KEY_LEARNINGS:\n- because a draft: b, no.</think> **KEY_LEARNINGS:** none of the messages says anything"
+            ),
+            "**KEY_LEARNINGS:** none of the messages says anything",
+        ),
+        (
+            json!("VERBATIM_CONTEXT:\n- because a: b =>\n```\nx\n</think>\ny\n```\n"),
+            "VERBATIM_CONTEXT:\n- because a: b =>\n```\nx\n</think>\ny\n```\n",
+        ),
+        (
             json!("- because asked: a split => split(\"</think>\")[-1]"),
             "- because asked: a split => split(\"</think>\")[-1]",
         ),

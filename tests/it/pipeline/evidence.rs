@@ -111,6 +111,13 @@ async fn each_item_of_an_answer_is_checked() {
                    "/operations/0/evidence/0/quote": "The retention limit of KL-2 is now 90 days."}),
         ),
         (
+            "one that repeats a rejected archive is rejected with it",
+            LEARNED,
+            "learnings",
+            archives("KL-1 because gone, KL-1 because it went, KL-2 because it is 90 days now, KL-2 because it is 90 days now"),
+            json!({"/rejected/*/kind": ["uncalled_archive", "already_archived"], "/operations/*/id": ["KL-2"]}),
+        ),
+        (
             "too many archives are all rejected",
             LEARNED,
             "learnings",

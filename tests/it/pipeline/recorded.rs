@@ -2,9 +2,10 @@
 
 use super::dictated::{Dictated, Gate, dictate, learning, progress};
 use super::stored::is_sound;
-use crate::harness::{Answer, eventually, has, holds, rows};
+use crate::harness::{Answer, Service, eventually, has, holds, rows};
 use serde_json::{Value, json};
 use std::time::Duration;
+use working_memory::config::Config;
 use working_memory::domain::operation::Role;
 
 fn session(answers: Value, record: Value) -> Value {
@@ -89,6 +90,23 @@ async fn a_call_with_the_same_task_id_is_a_repeat_that_calls_no_model() {
         let answer = memory.updated(session(json!({}), task.clone())).await;
         assert_eq!(answer["status"], status, "{answer}");
     }
+}
+
+#[tokio::test]
+async fn a_repeat_is_answered_also_when_the_vault_has_used_its_tokens() {
+    let limit = |config: &mut Config| config.limits.vault_tokens_per_day = Some(300);
+    let (_, memory) = Service::start_with(limit, Some(Dictated::new().models()))
+        .await
+        .agent();
+    let first = session(json!({}), record("t", "a"));
+    memory.updated(first.clone()).await;
+    memory.update(session(json!({}), record("u", "a"))).await.is(429);
+    let again = memory.updated(first.clone()).await;
+    has(
+        &again,
+        json!({"status": "unchanged", "/warnings/0/kind": "already_recorded"}),
+    );
+    memory.queued(&first).await;
 }
 
 #[tokio::test]

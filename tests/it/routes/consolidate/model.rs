@@ -148,6 +148,34 @@ async fn what_is_repaired_is_taken_and_no_more_than_a_share_goes() {
 }
 
 #[tokio::test]
+async fn an_accepted_step_whose_ground_goes_with_the_second_answer_is_reported() {
+    let others: String = (4..=20)
+        .map(|number| format!("- KL-{number} {number}\n"))
+        .collect();
+    let hosts = "- KL-1 the staging database runs on host blue\n- KL-2 the staging database moved to host green\n\
+        - KL-3 the staging database left host green and is on host red now\n";
+    let document = format!("# Key Learnings\n{hosts}{others}");
+    let faulty = "    - KL-9 expired because it is old\n";
+    let archive =
+        |step: &str, more: &str| format!("KEY_LEARNINGS:\n  ARCHIVE:\n    - {step} because it moved\n{more}");
+    let first = archive("KL-1 superseded by KL-2", faulty);
+    let second = archive("KL-2 superseded by KL-3", "");
+    let (service, _) = answering(&[&first, &second]).await;
+    let table = r#"
+        PUT context < DOCUMENT → 201
+        POST consolidate < {"mode": "apply"} → 200 {"/operations/*/id": ["KL-2"], "/rejected/*/kind": ["uncovered"], "/rejected/0/text~": "KL-1 superseded by KL-2"}"#;
+    asked(&service.memory("agent"), &document, table).await;
+
+    // A merge that is written again is no loss.
+    let (_, merge) = CAREFUL.split_once("  MERGE:\n").unwrap();
+    let merge = format!("KEY_LEARNINGS:\n  MERGE:\n{merge}");
+    let (service, _) = answering(&[&format!("{merge}  ARCHIVE:\n{faulty}"), &merge]).await;
+    let memory = service.memory("agent");
+    memory.write(DOCUMENT).await;
+    has(&applied(&memory).await, json!({"rejected": [], "operations#": 3}));
+}
+
+#[tokio::test]
 async fn an_answer_of_a_schema_is_taken_too() {
     let said = json!({
         "archive": [{"id": "KL-3", "ground": "superseded_by", "kept": "KL-4", "reason": "the host changed"},

@@ -73,6 +73,61 @@ async fn valid_lines_are_accepted_and_invalid_ones_retried_once_and_dropped() {
     assert_eq!(model.asked().len(), 2);
 }
 
+/// A first answer with a valid line and an invalid one, and what becomes of them with this second answer.
+#[tokio::test]
+async fn a_second_answer_without_sections_leaves_the_invalid_lines_of_the_first_dropped() {
+    let first = "SUMMARY:\n- A lesson came: prepared data. [KL-1@1]\n- Nobody said this.\n";
+    let failure = ModelError::Status {
+        code: 400,
+        retry_after: None,
+        detail: "too long".to_owned(),
+    };
+    for (second, dropped) in [
+        (Step::Fail(failure), &["no_citation"][..]),
+        (Step::answer(""), &["no_citation"]),
+        (Step::answer("I have nothing to add."), &["no_citation"]),
+        (Step::answer("SUMMARY:\n- (none)\n"), &[]),
+    ] {
+        let (service, model) = start([Step::answer(first), second]).await;
+        let made = refresh(&service.memory("m"), "", None).await.is(201).json();
+        has(
+            &made,
+            json!({"/manifest/dropped/*/reason": dropped, "/manifest/more_dropped": 0, "/manifest/model/failed": null}),
+        );
+        let summary = section(made["markdown"].as_str().unwrap(), "Summary").join(" ");
+        holds(&summary, &["A lesson came"]);
+        assert_eq!(model.asked().len(), 2);
+        let usage = service.read("/v1/vaults/acme/usage").await;
+        has(&usage, json!({"/totals/failures": 0}));
+    }
+}
+
+#[tokio::test]
+async fn the_last_line_of_an_answer_that_was_cut_off_is_not_trusted() {
+    let cut = llm::Answer {
+        text: "SUMMARY:\n- A lesson came: prepared data. [KL-1@1]\n- Queries need prep [KL-1@1]".to_owned(),
+        stopped_at_limit: true,
+        ..llm::Answer::default()
+    };
+    let (service, model) = start([Step::Answer(cut), Step::answer("")]).await;
+    let made = refresh(&service.memory("m"), "", None).await.is(201).json();
+    has(&made, json!({"/manifest/dropped/*/reason": ["cut_off"]}));
+    let summary = section(made["markdown"].as_str().unwrap(), "Summary");
+    assert_eq!(summary, ["- A lesson came: prepared data. [KL-1@1]"]);
+    holds(&model.asked()[1].messages[2].text, &["Queries need prep"]);
+}
+
+#[tokio::test]
+async fn of_an_answer_that_repeats_a_line_for_ever_few_are_kept_and_asked_about() {
+    let looping = || Step::answer(&format!("SUMMARY:\n{}", "- x\n".repeat(60_000)));
+    let (service, model) = start([looping(), looping()]).await;
+    let made = refresh(&service.memory("m"), "", None).await.is(201).json();
+    let expected = json!({"/manifest/dropped#": 200, "/manifest/more_dropped": 59_800});
+    has(&made, expected);
+    assert!(made.to_string().len() < 50_000);
+    assert!(model.asked()[1].messages[2].text.len() < 50_000);
+}
+
 #[tokio::test]
 async fn a_failing_model_falls_back_to_the_rules() {
     let failure = ModelError::BadAnswer {
