@@ -2,8 +2,8 @@
 
 mod clients;
 
-use crate::cli::client::{Failure, Output, Service, ServiceArgs, pieces, whole};
-use crate::mcp::{Backend, Fixed, RouteRequest, RouteResponse, Server, StreamResponse, Unreachable};
+use crate::cli::client::{Exit, Failure, Output, Service, ServiceArgs, pieces, whole};
+use crate::mcp::{self, Backend, Fixed, RouteRequest, RouteResponse, Server, StreamResponse, Unreachable};
 use async_trait::async_trait;
 use clap::{Args, Subcommand};
 use clients::Client;
@@ -90,12 +90,12 @@ impl Backend for Remote {
         }
     }
 
-    async fn ask(&self, _: &Extensions, ask: RouteRequest) -> Result<RouteResponse, Unreachable> {
+    async fn ask(&self, _: &Extensions, ask: RouteRequest) -> Result<RouteResponse, mcp::Failure> {
         let answer = self.0.sending(ask).exchange().await;
         answer.map(Into::into).map_err(away)
     }
 
-    async fn open(&self, _: &Extensions, ask: RouteRequest) -> Result<StreamResponse, Unreachable> {
+    async fn open(&self, _: &Extensions, ask: RouteRequest) -> Result<StreamResponse, mcp::Failure> {
         let lost = |_| Unreachable("the connection to the service was lost".to_owned());
         let response = self.0.sending(ask).begin().await.map_err(away)?;
         Ok(match response.status().is_success() {
@@ -105,6 +105,10 @@ impl Backend for Remote {
     }
 }
 
-fn away(failure: Failure) -> Unreachable {
-    Unreachable(failure.sentence)
+/// A request that was not sent because of an id in it, or a service that does not answer.
+fn away(failure: Failure) -> mcp::Failure {
+    match failure.exit {
+        Exit::Usage => mcp::Failure::argument("the id", failure.sentence),
+        _ => Unreachable(failure.sentence).into(),
+    }
 }

@@ -142,7 +142,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Visit {
             .map_or("/ui/", |whole| whole.as_str())
             .to_owned();
         let Some(caller) = visitor.caller else {
-            if parts.method == Method::GET {
+            if matches!(parts.method, Method::GET | Method::HEAD) {
                 let next = (here != "/ui/").then_some(here.as_str());
                 return Err(Failure::SignIn(link::with_query(
                     "/ui/sign-in",

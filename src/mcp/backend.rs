@@ -44,10 +44,10 @@ pub(crate) trait Backend: Send + Sync {
     fn fixed(&self, from: &Extensions) -> Fixed;
 
     /// Sends a request and reads the whole response.
-    async fn ask(&self, from: &Extensions, ask: RouteRequest) -> Result<RouteResponse, Unreachable>;
+    async fn ask(&self, from: &Extensions, ask: RouteRequest) -> Result<RouteResponse, Failure>;
 
     /// Opens a stream.
-    async fn open(&self, from: &Extensions, ask: RouteRequest) -> Result<StreamResponse, Unreachable>;
+    async fn open(&self, from: &Extensions, ask: RouteRequest) -> Result<StreamResponse, Failure>;
 }
 
 /// A message of a client, with what executes its requests.
@@ -82,7 +82,7 @@ impl<'c> Call<'c> {
 
     /// Opens a stream.
     pub(super) async fn open(&self, ask: RouteRequest) -> Result<StreamResponse, Failure> {
-        Ok(self.backend.open(&self.context.extensions, ask).await?)
+        self.backend.open(&self.context.extensions, ask).await
     }
 }
 
@@ -169,7 +169,7 @@ impl Place {
 }
 
 /// An argument, removed from the others, or the fixed value.
-fn taken<T: FromStr<Err: Display> + Clone + PartialEq + Display>(
+pub(super) fn taken<T: FromStr<Err: Display> + Clone + PartialEq + Display>(
     name: &'static str,
     arguments: &mut JsonObject,
     fixed: Option<&T>,

@@ -34,7 +34,7 @@ impl Failure {
     }
 
     /// An argument is not valid.
-    pub(super) fn argument(name: &str, detail: impl Into<String>) -> Self {
+    pub(crate) fn argument(name: &str, detail: impl Into<String>) -> Self {
         Self::new(
             detail,
             format!("Correct {name} and call again; nothing was changed."),

@@ -13,4 +13,5 @@ mod server;
 mod tools;
 
 pub(crate) use backend::{Backend, Fixed, RouteRequest, RouteResponse, StreamResponse, Unreachable, events};
+pub(crate) use failure::Failure;
 pub(crate) use server::Server;

@@ -1,7 +1,8 @@
 //! Resources that a client can read, and show to its user, without a tool; and prompts that a user selects to start or end a
 //! session, or to review the memory.
 
-use crate::mcp::backend::{Call, Fixed, Place, RouteRequest};
+use crate::domain::ids::VaultId;
+use crate::mcp::backend::{Call, Fixed, Place, RouteRequest, taken};
 use crate::mcp::failure::Failure;
 use http::Method;
 use percent_encoding::percent_decode_str;
@@ -9,7 +10,6 @@ use rmcp::model::{
     GetPromptResult, JsonObject, ListResourcesResult, Prompt, PromptArgument, PromptMessage,
     ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role,
 };
-use serde_json::Value;
 
 const SCHEME: &str = "memory://";
 
@@ -105,6 +105,7 @@ fn text(uri: impl Into<String>, name: impl Into<String>, title: impl Into<String
 /// One page of resources: the guidance, then the documents of the memories, vault by vault. A client with a fixed
 /// memory gets all resources of that memory.
 pub(super) async fn list(call: &Call<'_>, cursor: Option<String>) -> Result<ListResourcesResult, Failure> {
+    let cursor = cursor.filter(|cursor| !cursor.is_empty());
     let mut resources = Vec::new();
     if cursor.is_none() {
         let guidance = "How an agent keeps its memory: what is worth keeping, and how.";
@@ -119,6 +120,9 @@ pub(super) async fn list(call: &Call<'_>, cursor: Option<String>) -> Result<List
             vault: Some(vault),
             memory: Some(memory),
         } => {
+            if cursor.is_some() {
+                return Err(foreign_cursor());
+            }
             resources.extend(WHOLE.map(|(name, title, description)| {
                 let uri = uri(vault.as_str(), memory.as_str(), name);
                 let title = format!("{title} of {memory}");
@@ -133,35 +137,36 @@ pub(super) async fn list(call: &Call<'_>, cursor: Option<String>) -> Result<List
     Ok(result)
 }
 
-/// The documents of one page of memories, and the cursor of the next page. A cursor contains the vault, a slash and the
-/// cursor of its list of memories.
+/// The documents of one page of memories, and the cursor of the next page. A cursor contains, between slashes, the cursor of the
+/// vaults behind this one, the vault and the cursor of its list of memories; without a vault, it begins the next one.
 async fn documents(
     call: &Call<'_>,
     cursor: Option<String>,
     resources: &mut Vec<Resource>,
 ) -> Result<Option<String>, Failure> {
-    let vaults = match &call.fixed.vault {
-        Some(vault) => vec![vault.to_string()],
-        None => {
-            let ask = RouteRequest::new(Method::GET, &["vaults"]).query("limit", 500);
-            let list = call.json(ask).await?;
-            let vaults = list["items"].as_array().into_iter().flatten();
-            vaults
-                .filter_map(|vault| vault["vault_id"].as_str().map(str::to_owned))
-                .collect()
-        }
+    let fixed = call.fixed.vault.as_ref().map_or("", VaultId::as_str);
+    let cursor = cursor.unwrap_or_else(|| format!("/{fixed}/"));
+    let mut parts = cursor.splitn(3, '/');
+    let (Some(behind), Some(vault), Some(page)) = (parts.next(), parts.next(), parts.next()) else {
+        return Err(foreign_cursor());
     };
-    let first = || vaults.first().map(|vault| format!("{vault}/"));
-    let Some(cursor) = cursor.or_else(first) else {
-        return Ok(None);
+    if !fixed.is_empty() && (behind, vault) != ("", fixed) {
+        return Err(foreign_cursor());
+    }
+    let given = |cursor: &str| (!cursor.is_empty()).then(|| cursor.to_owned());
+    let vaults;
+    // The list of vaults is read one by one: a cursor in the middle of a page could not say where it continues.
+    let (behind, vault) = if vault.is_empty() {
+        let ask = RouteRequest::new(Method::GET, &["vaults"]).query("limit", 1);
+        vaults = call.json(ask.maybe("cursor", given(behind))).await?;
+        let Some(vault) = vaults["items"][0]["vault_id"].as_str() else {
+            return Ok(None);
+        };
+        (vaults["next_cursor"].as_str().unwrap_or_default(), vault)
+    } else {
+        (behind, vault)
     };
-    let is_known = |(vault, _): &(&str, &str)| vaults.iter().any(|known| known == vault);
-    let Some((vault, page)) = cursor.split_once('/').filter(is_known) else {
-        let detail = "cursor is not one that this list gave";
-        return Err(Failure::argument("cursor", detail));
-    };
-    let page = Some(page).filter(|page| !page.is_empty());
-    let ask = RouteRequest::new(Method::GET, &["vaults", vault, "memories"]).maybe("cursor", page);
+    let ask = RouteRequest::new(Method::GET, &["vaults", vault, "memories"]).maybe("cursor", given(page));
     let list = call.json(ask).await?;
     let items = list["items"].as_array().into_iter().flatten();
     // A memory without a document has nothing to read.
@@ -171,13 +176,13 @@ async fn documents(
         resources.push(text(uri, name, format!("Document of {memory}")));
     }
     Ok(match list["next_cursor"].as_str() {
-        Some(next) => Some(format!("{vault}/{next}")),
-        None => vaults
-            .iter()
-            .skip_while(|known| *known != vault)
-            .nth(1)
-            .map(|next| format!("{next}/")),
+        Some(next) => Some(format!("{behind}/{vault}/{next}")),
+        None => given(behind).map(|behind| format!("{behind}//")),
     })
+}
+
+fn foreign_cursor() -> Failure {
+    Failure::argument("cursor", "cursor is not one that this list gave")
 }
 
 /// Reads a resource.
@@ -285,7 +290,10 @@ pub(super) async fn get_prompt(
     arguments.retain(|_, value| value.as_str() != Some(""));
     let place = call.fixed.place(&mut arguments)?;
     let Place { vault, memory } = &place;
-    let further = prompt.argument.and_then(|(name, _)| arguments.remove(name));
+    let further = match prompt.argument {
+        Some((name, _)) => taken::<String>(name, &mut arguments, None)?,
+        None => None,
+    };
     if let Some(unknown) = arguments.keys().next() {
         return Err(Failure::argument(
             unknown,
@@ -296,7 +304,7 @@ pub(super) async fn get_prompt(
         .text
         .replace("{vault}", vault.as_str())
         .replace("{memory}", memory.as_str());
-    if let Some(Value::String(task)) = further {
+    if let Some(task) = further {
         text.push_str("\nThis session is for: ");
         text.push_str(&task);
         text.push('\n');

@@ -4,7 +4,7 @@
 //! an event stream if the client requested notifications about progress.
 
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::http::extract::body::{self, Limit};
+use crate::http::extract::body::{self, Limit, Object, exact};
 use crate::http::extract::caller::X_ACTOR_ID;
 use crate::http::extract::headers::{Accept, Representation};
 use crate::http::extract::params::Query;
@@ -12,13 +12,13 @@ use crate::http::feed::ServerSentEvent;
 use crate::http::middleware::carried;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
-use crate::mcp::{Backend, Fixed, RouteRequest, RouteResponse, Server, StreamResponse, Unreachable};
+use crate::mcp::{Backend, Failure, Fixed, RouteRequest, RouteResponse, Server, StreamResponse, Unreachable};
 use async_trait::async_trait;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Extension, Request, State};
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use futures::{StreamExt, TryStreamExt};
@@ -26,7 +26,10 @@ use rmcp::model::Extensions;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tower::ServiceExt;
 
@@ -135,9 +138,41 @@ pub(crate) async fn speak_mcp(
         vault: params.vault,
         memory: params.memory,
     });
+    parts.extensions.insert(Message(message.clone()));
     let request = Request::from_parts(parts, Body::from(message.clone()));
     let response = protocol.handle(request).await.map(Body::new);
     convert_error(response, &message).await
+}
+
+/// A message as it arrived: the protocol server rounds its numbers.
+#[derive(Clone)]
+struct Message(Bytes);
+
+/// The arguments of a call that are stored with their numbers.
+#[derive(Deserialize)]
+struct Stored {
+    #[serde(default, rename = "outcome", deserialize_with = "exact")]
+    _outcome: IgnoredAny,
+    #[serde(rename = "record")]
+    _record: Option<Box<Object<Stored>>>,
+}
+
+/// A member of a JSON object, as it is written.
+fn member<'m>(object: &'m str, name: &str) -> Option<&'m str> {
+    let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(object).ok()?;
+    members.remove(name).map(RawValue::get)
+}
+
+impl Message {
+    /// Rejects numbers that the route would reject if it saw all their digits.
+    fn check_numbers(&self) -> Result<(), Problem> {
+        let message = std::str::from_utf8(&self.0).unwrap_or_default();
+        let params = member(message, "params");
+        match params.and_then(|params| member(params, "arguments")) {
+            Some(arguments) => body::parse::<Stored>(arguments).map(drop),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Calls the routes of this service, which authorize the caller and limit the time.
@@ -163,12 +198,12 @@ impl Backend for OwnRoutes {
         fixed.cloned().unwrap_or_default()
     }
 
-    async fn ask(&self, from: &Extensions, ask: RouteRequest) -> Result<RouteResponse, Unreachable> {
+    async fn ask(&self, from: &Extensions, ask: RouteRequest) -> Result<RouteResponse, Failure> {
         let response = self.response(from, ask).await;
-        whole(response).await
+        Ok(whole(response).await?)
     }
 
-    async fn open(&self, from: &Extensions, ask: RouteRequest) -> Result<StreamResponse, Unreachable> {
+    async fn open(&self, from: &Extensions, ask: RouteRequest) -> Result<StreamResponse, Failure> {
         let response = self.response(from, ask).await;
         let is_stream = response
             .headers()
@@ -189,6 +224,11 @@ fn request(from: &Extensions, ask: RouteRequest) -> Result<Request, Problem> {
     let Some(message) = from.get::<Parts>() else {
         return Err(Problem::internal("a message without its request"));
     };
+    if let Some(arrived) = message.extensions.get::<Message>()
+        && ask.method == Method::POST
+    {
+        arrived.check_numbers()?;
+    }
     let (_, mut request) = ask
         .into_parts::<Body>()
         .map_err(|_| Problem::invalid("arguments", "the arguments are too long for a request"))?;

@@ -28,6 +28,8 @@ async fn with_keys_a_page_redirects_to_the_form_and_the_form_back_to_the_page() 
         GET /ui/vaults/acme?sort=bytes → 303 /ui/sign-in?next=%2Fui%2Fvaults%2Facme%3Fsort%3Dbytes
         GET /ui/sign-in?next=%2Fui%2Fvaults%2Facme → 200";
     browser.session(table).await;
+    let head = browser.request(Method::HEAD, "/ui/vaults/acme");
+    Answer::to(head).await.is(303);
     let before = browser.cookie.clone();
     let sign_in = format!("SEND /ui/sign-in < key={}", admin.token);
     let table = format!("{sign_in}&next=/ui/vaults/acme → 303 /ui/vaults/acme");

@@ -2,7 +2,7 @@
 
 use super::{ask, asked, call, message, posting, refused};
 use crate::harness::{Answer, Service, holds};
-use reqwest::Method;
+use reqwest::{Method, RequestBuilder};
 use serde_json::json;
 
 /// A tool with its arguments (`agent`: beside those of the memory `agent`), and what the error says.
@@ -49,6 +49,45 @@ async fn wrong_arguments_are_named() {
         assert!(refused(&result).contains(error_text), "{row}: {result}");
     }
     assert_eq!(service.count("memory_contexts").await, 1);
+}
+
+#[tokio::test]
+async fn a_number_that_would_be_rounded_is_refused_in_the_words_of_the_route() {
+    let (service, memory) = Service::start().await.agent();
+    for (tool, below, arguments, field) in [
+        (
+            "memory_record",
+            "tasks",
+            r#""intent": "i", "summary": "s", "outcome": {"n": NUMBER}"#,
+            "outcome",
+        ),
+        (
+            "memory_update",
+            "update",
+            r#""task": "t", "record": {"intent": "i", "summary": "s", "outcome": [NUMBER]}"#,
+            "record.outcome",
+        ),
+    ] {
+        let arguments = arguments.replace("NUMBER", "12345678901234567890123");
+        let send = |request: RequestBuilder, body: String| {
+            Answer::to(request.header("Content-Type", "application/json").body(body))
+        };
+        let route = memory.request(Method::POST, below);
+        let problem = send(route, format!("{{{arguments}}}")).await.invalid(field);
+        let kind = if below == "tasks" {
+            r#""kind": "task", "#
+        } else {
+            ""
+        };
+        let arguments = format!(r#"{{"vault": "acme", "memory": "agent", {kind}{arguments}}}"#);
+        let params = format!(r#"{{"name": "{tool}", "arguments": {arguments}}}"#);
+        let message = format!(r#"{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {params}}}"#);
+        let answer = send(posting(&service, ""), message).await.is(200).json();
+        let correct = format!("Correct {field} ");
+        let parts = ["more digits", problem["detail"].as_str().unwrap(), &correct];
+        holds(refused(&answer["result"]), &parts);
+    }
+    assert_eq!(service.count("memory_contexts").await, 0);
 }
 
 #[tokio::test]

@@ -56,6 +56,16 @@ async fn lists_continue_after_their_cursor() {
         let (vault, id) = (format!("v{}", number % 3), format!("m{number:02}"));
         Memory::new(&service, &vault, &id).write("a").await;
     }
+    // More vaults than a page of them has.
+    service
+        .execute(
+            "INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, created_at, changed_at)
+             SELECT 'w' || number, 'm', 1, 'c', now(), now() FROM generate_series(1, 500) AS number;
+             INSERT INTO memory_contexts (vault_id, memory_id, context_id, actor_id, context, creation_time, version,
+                                          source, bytes, log)
+             SELECT 'w' || number, 'm', 'c', 'a', 'x', now(), 1, 'put', 1, '' FROM generate_series(1, 500) AS number",
+        )
+        .await;
     let (mut uris, mut cursor) = (Vec::new(), Value::Null);
     loop {
         let params = match cursor {
@@ -69,7 +79,7 @@ async fn lists_continue_after_their_cursor() {
             break;
         }
     }
-    assert_eq!(uris.len(), 62);
+    assert_eq!(uris.len(), 562);
     assert_eq!(uris[..2], ["memory://guidance", "memory://guidance/managed"]);
     let bad = json!({"cursor": "zz"});
     assert_eq!(code(&service, "resources/list", bad).await, -32602);

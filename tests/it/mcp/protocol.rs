@@ -122,6 +122,7 @@ async fn prompts_contain_the_text_of_the_memory() {
         json!({"name": "resume"}),
         json!({"name": "none", "arguments": {}}),
         json!({"name": "wrap_up", "arguments": {"vault": "acme", "memory": "agent", "x": "y"}}),
+        json!({"name": "resume", "arguments": {"vault": "acme", "memory": "agent", "task": 5}}),
     ] {
         assert_eq!(code(&service, "prompts/get", bad).await, -32602);
     }

@@ -57,6 +57,11 @@ async fn arguments_fixed_by_the_address_may_be_omitted_and_not_contradicted() {
     let list = |query: &str| Answer::to(posting(&service, query).json(&message("tools/list", json!({}))));
     let tools = list(fixed).await.is(200).json();
     assert_eq!(tools["result"]["tools"][0]["inputSchema"]["required"], json!([]));
+    for (cursor, code) in [("", json!(null)), ("zz", json!(-32602))] {
+        let message = message("resources/list", json!({"cursor": cursor}));
+        let resources = Answer::to(posting(&service, fixed).json(&message));
+        assert_eq!(resources.await.is(200).json()["error"]["code"], code, "{cursor}");
+    }
     list("?vault=..").await.invalid("vault");
     list("?room=a").await.invalid("room");
 }
