@@ -47,6 +47,11 @@ pub enum StorageError {
     /// The vault's quota would be exceeded. Nothing was saved.
     #[error(transparent)]
     OverQuota(#[from] crate::storage::usage::stored::OverQuota),
+    /// The database has no schema yet. Nothing was changed.
+    #[error(
+        "the database has no tables of this program yet: start the service, or run `working-memory migrate`"
+    )]
+    NoSchema,
     /// The schema is older than the first migration of this program. Nothing was changed.
     #[error(
         "the database has the tables of a program from before the first release (its migration {0}), which this program does \
@@ -204,7 +209,7 @@ pub(super) fn has_code(error: &StorageError, code: &str) -> bool {
     sqlstate(error).is_some_and(|found| found == code)
 }
 
-fn sqlstate(error: &StorageError) -> Option<std::borrow::Cow<'_, str>> {
+pub(super) fn sqlstate(error: &StorageError) -> Option<std::borrow::Cow<'_, str>> {
     match error {
         StorageError::Unavailable(inner) | StorageError::Internal(inner) => {
             inner.as_database_error().and_then(|database| database.code())

@@ -1,6 +1,7 @@
 //! The schema migrations, compiled in.
 
 use crate::storage::database::connect::BEGIN_WITHOUT_NAMES;
+use crate::storage::error::sqlstate;
 use crate::storage::{Class, Storage, StorageError};
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::{Connection as _, PgConnection};
@@ -16,6 +17,9 @@ static MIGRATOR: LazyLock<Migrator> = LazyLock::new(|| {
 /// The name of the first migration, and that in databases from before the first release.
 const BASELINE: &str = "schema";
 const EARLIER_BASELINE: &str = "contexts and records";
+
+/// The SQLSTATE of a table that does not exist.
+const NO_TABLE: &str = "42P01";
 
 /// The key of the transaction lock that serialises migrating instances.
 const LOCK: i64 = 0x776d_6d69_6772_6174;
@@ -79,12 +83,20 @@ impl Storage {
         Ok(newest.unwrap_or(0))
     }
 
-    /// Refuses a database that [`Storage::migrate`] refuses, except for a newer schema, where nothing is migrated.
+    /// Refuses a database without a schema, or that [`Storage::migrate`] refuses, except for a newer schema, where nothing is
+    /// migrated.
     ///
     /// # Errors
-    /// [`StorageError::NotUtf8`], [`StorageError::EarlierSchema`], [`StorageError::SchemaOfAnother`], or database errors.
+    /// [`StorageError::NotUtf8`], [`StorageError::NoSchema`], [`StorageError::EarlierSchema`], [`StorageError::SchemaOfAnother`],
+    /// or database errors.
     pub async fn check_schema(&self) -> Result<(), StorageError> {
-        refuse_other_schema(self.primary_reader(Class::Migration).await?.raw()).await
+        refuse_other_schema(self.primary_reader(Class::Migration).await?.raw()).await?;
+        match self.schema_version().await {
+            Ok(1..) => Ok(()),
+            Ok(_) => Err(StorageError::NoSchema),
+            Err(error) if sqlstate(&error).as_deref() == Some(NO_TABLE) => Err(StorageError::NoSchema),
+            Err(error) => Err(error),
+        }
     }
 }
 

@@ -93,6 +93,18 @@ async fn keys_are_created_and_vaults_exported_while_a_service_runs() {
 #[tokio::test]
 async fn an_older_schema_stays_unless_a_key_is_created() {
     let service = Service::start().await;
+    service.storage().migrate_down(0).await.unwrap();
+    let mut list = Command::new(env!("CARGO_BIN_EXE_working-memory"));
+    let list = list
+        .args(["keys", "list"])
+        .env("DATABASE_URL", service.database_url());
+    let refused = list.output().unwrap();
+    assert_eq!(refused.status.code(), Some(1));
+    holds(
+        String::from_utf8_lossy(&refused.stderr),
+        &["no tables", "working-memory migrate"],
+    );
+    service.storage().migrate().await.unwrap();
     service.storage().migrate_down(3).await.unwrap();
     for (arguments, stays) in [
         ("list", true),
