@@ -48,7 +48,10 @@ impl OpenAi {
         let system = json!({"role": "system", "content": instructions});
         let turns = request.messages.iter().map(ChatMessage::json);
         let messages: Vec<Value> = std::iter::once(system).chain(turns).collect();
-        let limit = ["max_tokens", "max_completion_tokens"][usize::from(newer_token_limit)];
+        let limit = match newer_token_limit {
+            true => "max_completion_tokens",
+            false => "max_tokens",
+        };
         let mut body = Map::new();
         body.insert("model".to_owned(), json!(self.settings.model));
         body.insert("messages".to_owned(), Value::Array(messages));
