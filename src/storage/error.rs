@@ -209,7 +209,7 @@ pub(super) fn has_code(error: &StorageError, code: &str) -> bool {
     sqlstate(error).is_some_and(|found| found == code)
 }
 
-pub(super) fn sqlstate(error: &StorageError) -> Option<std::borrow::Cow<'_, str>> {
+fn sqlstate(error: &StorageError) -> Option<std::borrow::Cow<'_, str>> {
     match error {
         StorageError::Unavailable(inner) | StorageError::Internal(inner) => {
             inner.as_database_error().and_then(|database| database.code())

@@ -57,9 +57,13 @@ where
         }
         // An error of the database may quote a client: a line end in it must not begin a line that looks like the service's.
         let text = line.text.trim_end_matches('\n');
-        match text.contains(char::is_control) {
-            true => writer.write_str(&text.replace(char::is_control, " "))?,
-            false => writer.write_str(text)?,
+        // Most lines are visible ASCII. Without an early end it is several bytes an instruction.
+        match text
+            .bytes()
+            .fold(true, |all, byte| all & matches!(byte, b' '..=b'~'))
+        {
+            true => writer.write_str(text)?,
+            false => writer.write_str(&text.replace(char::is_control, " "))?,
         }
         writer.write_char('\n')
     }

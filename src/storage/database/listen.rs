@@ -134,11 +134,8 @@ impl Storage {
             self.notifications.head_cache.lease().received(number);
             let proved = &self.notifications.proved;
             proved.send_if_modified(|proved| !std::mem::replace(proved, true));
-        } else if let Ok(notification) = serde_json::from_str::<Notification>(payload) {
-            if notification.forget {
-                self.replica_must_catch_up();
-            }
-            self.notifications.publish(notification);
+        } else if let Ok(notification) = serde_json::from_str(payload) {
+            self.publish(notification);
         }
         word.is_some()
     }

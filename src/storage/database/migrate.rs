@@ -1,7 +1,6 @@
 //! The schema migrations, compiled in.
 
 use crate::storage::database::connect::BEGIN_WITHOUT_NAMES;
-use crate::storage::error::sqlstate;
 use crate::storage::{Class, Storage, StorageError};
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::{Connection as _, PgConnection};
@@ -17,9 +16,6 @@ static MIGRATOR: LazyLock<Migrator> = LazyLock::new(|| {
 /// The name of the first migration, and that in databases from before the first release.
 const BASELINE: &str = "schema";
 const EARLIER_BASELINE: &str = "contexts and records";
-
-/// The SQLSTATE of a table that does not exist.
-const NO_TABLE: &str = "42P01";
 
 /// The key of the transaction lock that serialises migrating instances.
 const LOCK: i64 = 0x776d_6d69_6772_6174;
@@ -90,17 +86,13 @@ impl Storage {
     /// [`StorageError::NotUtf8`], [`StorageError::NoSchema`], [`StorageError::EarlierSchema`], [`StorageError::SchemaOfAnother`],
     /// or database errors.
     pub async fn check_schema(&self) -> Result<(), StorageError> {
-        refuse_other_schema(self.primary_reader(Class::Migration).await?.raw()).await?;
-        match self.schema_version().await {
-            Ok(1..) => Ok(()),
-            Ok(_) => Err(StorageError::NoSchema),
-            Err(error) if sqlstate(&error).as_deref() == Some(NO_TABLE) => Err(StorageError::NoSchema),
-            Err(error) => Err(error),
-        }
+        let newest = refuse_other_schema(self.primary_reader(Class::Migration).await?.raw()).await?;
+        newest.map(drop).ok_or(StorageError::NoSchema)
     }
 }
 
-async fn refuse_other_schema(connection: &mut PgConnection) -> Result<(), StorageError> {
+/// The newest applied migration of this program; `None` without any.
+async fn refuse_other_schema(connection: &mut PgConnection) -> Result<Option<i64>, StorageError> {
     // The tables are made in the current schema, and others of the search path are not looked at.
     let found = sqlx::query!(
         r#"SELECT current_setting('server_encoding') AS "encoding!", COALESCE(current_schema()::text, '') AS "schema!",
@@ -112,20 +104,18 @@ async fn refuse_other_schema(connection: &mut PgConnection) -> Result<(), Storag
         return Err(StorageError::NotUtf8(found.encoding));
     }
     if !found.is_migrated {
-        return Ok(());
+        return Ok(None);
     }
     // This is a table of sqlx, which the database used for checking queries need not have.
-    let other: Option<(i64, Option<String>)> = sqlx::query_as(
-        "SELECT max(version), max(description) FILTER (WHERE version = 1) FROM _sqlx_migrations
-         HAVING max(description) FILTER (WHERE version = 1) IS DISTINCT FROM $1 AND count(*) > 0",
+    let (newest, first): (Option<i64>, Option<String>) = sqlx::query_as(
+        "SELECT max(version), max(description) FILTER (WHERE version = 1) FROM _sqlx_migrations",
     )
-    .bind(BASELINE)
-    .fetch_optional(connection)
+    .fetch_one(connection)
     .await?;
-    match other {
-        None => Ok(()),
-        Some((newest, Some(first))) if first == EARLIER_BASELINE => Err(StorageError::EarlierSchema(newest)),
-        Some(_) => Err(StorageError::SchemaOfAnother(found.schema)),
+    match (newest, first.as_deref()) {
+        (None, _) | (_, Some(BASELINE)) => Ok(newest),
+        (Some(newest), Some(EARLIER_BASELINE)) => Err(StorageError::EarlierSchema(newest)),
+        _ => Err(StorageError::SchemaOfAnother(found.schema)),
     }
 }
 

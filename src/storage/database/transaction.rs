@@ -102,15 +102,13 @@ impl Storage {
         .await
     }
 
-    /// Wakes the readers of this process after a commit. Readers of other instances are notified by the commit; without this
-    /// call local readers may have to wait for the listening connection.
-    fn publish(&self, notifications: Vec<Notification>) {
-        for notification in notifications {
-            if notification.forget {
-                self.replica_must_catch_up();
-            }
-            self.notifications.publish(notification);
+    /// Wakes the readers of this process after a commit of its own, or one of another instance that it was notified of. Without
+    /// this call after its own they may have to wait for the listening connection.
+    pub(super) fn publish(&self, notification: Notification) {
+        if notification.forget {
+            self.replica_must_catch_up();
         }
+        self.notifications.publish(notification);
     }
 }
 
@@ -136,7 +134,9 @@ where
         let is_rolled_back = is_begun && !transaction.is_in_transaction();
         let notifications = take(&mut transaction.notifications);
         transaction.commit().await.map_err(StorageError::from)?;
-        storage.publish(notifications);
+        for notification in notifications {
+            storage.publish(notification);
+        }
         Ok((value, !is_rolled_back))
     };
     let mut repeats = 0;
