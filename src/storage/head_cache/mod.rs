@@ -14,10 +14,9 @@
 //!   accepts writes. Heads are served only while a word that went over the whole path proves this ([`lease`]). A new
 //!   listening connection, or another server, clears the cache.
 //!
-//! The cache is bounded by the bytes of its heads in their cached form ([`packed`]), and chooses what to evict.
+//! The cache is bounded by the bytes of its heads, and chooses what to evict.
 
 mod lease;
-mod packed;
 
 use crate::domain::document::{Origins, Run};
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
@@ -25,7 +24,6 @@ use crate::storage::database::notification::Notification;
 use crate::storage::{Context, ContextMetadata};
 use lease::InvalidationLease;
 pub use lease::STALENESS_BOUND;
-use packed::PackedHead;
 use parking_lot::{Mutex, MutexGuard};
 use quick_cache::sync::Cache;
 use quick_cache::{Equivalent, Weighter};
@@ -47,7 +45,7 @@ const EXPECTED: u64 = 2_048 + OVERHEAD;
 
 /// The cached heads of this process.
 pub(super) struct HeadCache {
-    cached: Cache<Key, PackedHead, Bytes>,
+    cached: Cache<Key, CachedHead, Bytes>,
     changes: Vec<Mutex<Changes>>,
     hasher: RandomState,
     lease: InvalidationLease,
@@ -89,6 +87,11 @@ impl CachedHead {
 
     fn metadata(&self) -> &ContextMetadata {
         &self.context.metadata
+    }
+
+    /// Whether it is already this head, with at least the same additional data.
+    fn is(&self, head: &Self) -> bool {
+        self.metadata() == head.metadata() && (self.origins.is_some() || head.origins.is_none())
     }
 
     /// Bytes of its text and of the origins of its lines.
@@ -134,7 +137,6 @@ impl HeadCache {
             true => self.cached.get(&Borrowed(vault, memory)),
             false => None,
         };
-        let found = found.and_then(PackedHead::unpack);
         let counter = if found.is_some() { &self.hits } else { &self.misses };
         counter.fetch_add(1, Ordering::Relaxed);
         found
@@ -164,7 +166,7 @@ impl HeadCache {
         let changes = self.stripe(token.hash);
         // A cached head that the database has just shown to be replaced must go in any case.
         let metadata = head.metadata();
-        let is_older = |cached: &PackedHead| cached.metadata().version < metadata.version;
+        let is_older = |cached: &CachedHead| cached.metadata().version < metadata.version;
         let key = Borrowed(&metadata.vault_id, &metadata.memory_id);
         self.cached.remove_if(&key, is_older);
         if changes.count == token.seen {
@@ -213,7 +215,7 @@ impl HeadCache {
         let context = context.as_ref().filter(|_| !forget);
         changes.count += 1;
         changes.last = context.map(|context| (hash, context.clone()));
-        let is_other = |head: &PackedHead| Some(&head.metadata().context_id) != context;
+        let is_other = |head: &CachedHead| Some(&head.metadata().context_id) != context;
         self.cached.remove_if(&key, is_other);
     }
 
@@ -248,12 +250,11 @@ impl HeadCache {
         }
     }
 
-    /// Packs the head only where it is kept: behind a pooler, for one, nothing is.
     fn insert(&self, token: FillToken, head: CachedHead) {
         if self.lease.holds() && self.lease.epoch() == token.epoch {
             let metadata = head.metadata();
             let key = Key(metadata.vault_id.clone(), metadata.memory_id.clone());
-            self.cached.insert(key, PackedHead::pack(head));
+            self.cached.insert(key, head);
         }
     }
 
@@ -295,8 +296,8 @@ impl std::fmt::Debug for HeadCache {
     }
 }
 
-impl Weighter<Key, PackedHead> for Bytes {
-    fn weight(&self, _: &Key, head: &PackedHead) -> u64 {
+impl Weighter<Key, CachedHead> for Bytes {
+    fn weight(&self, _: &Key, head: &CachedHead) -> u64 {
         OVERHEAD + head.bytes() as u64
     }
 }
