@@ -138,7 +138,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.memory_contexts.as_of", skip_all)]
     pub async fn context_as_of(
         &self,
         vault: &VaultId,
@@ -187,7 +186,6 @@ impl Storage {
 }
 
 /// The newest version of a memory.
-#[tracing::instrument(name = "db.memory_contexts.latest", skip_all)]
 pub(super) async fn latest(
     connection: &mut Connection,
     vault: &VaultId,
@@ -208,7 +206,6 @@ pub(super) async fn latest(
 }
 
 /// The newest versions of those of the memories that exist, in any vaults, in one statement.
-#[tracing::instrument(name = "db.memory_contexts.latest_many", skip_all, fields(reads = wanted.len()))]
 pub(super) async fn latest_of(
     connection: &mut Connection,
     wanted: &HashSet<(&VaultId, &MemoryId)>,
@@ -236,7 +233,6 @@ pub(super) async fn latest_of(
 }
 
 /// As [`Storage::context`], on a connection, which may be in a transaction.
-#[tracing::instrument(name = "db.memory_contexts.get", skip_all)]
 pub(super) async fn find_context(
     connection: &mut Connection,
     vault: &VaultId,
@@ -292,7 +288,6 @@ impl Storage {
     }
 
     /// Versions, of these or all numbers and below `before`, newest first, at most `limit`, without texts.
-    #[tracing::instrument(name = "db.memory_contexts.list", skip_all)]
     async fn metadata(
         &self,
         (vault, memory): (&VaultId, &MemoryId),

@@ -83,7 +83,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors; nothing was saved.
-    #[tracing::instrument(name = "db.handoffs.save", skip_all)]
     pub async fn save_handoff(
         &self,
         snapshot: &Snapshot,
@@ -133,7 +132,6 @@ impl Storage {
 
 /// Handoffs of a memory, the newest first, without Markdown and citations unless they are to be whole. A memory keeps few, so
 /// that they are read in the order of their numbers whatever is wanted.
-#[tracing::instrument(name = "db.handoffs.list", skip_all)]
 pub(super) async fn list(
     connection: &mut Connection,
     (vault, memory): (&VaultId, &MemoryId),
@@ -164,7 +162,6 @@ pub(super) async fn list(
 }
 
 /// Stores a handoff of a memory.
-#[tracing::instrument(name = "db.handoffs.insert", skip_all)]
 pub(super) async fn insert(
     connection: &mut Connection,
     (vault, memory): (&VaultId, &MemoryId),
@@ -212,7 +209,6 @@ async fn may_be_quoted(connection: &mut Connection, snapshot: &Snapshot) -> Resu
 }
 
 /// Deletes the handoffs that may quote a version: those created from it or from a later one.
-#[tracing::instrument(name = "db.handoffs.forget", skip_all)]
 pub(super) async fn forget_handoffs(
     connection: &mut Connection,
     vault: &VaultId,
@@ -239,7 +235,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.handoffs.snapshot", skip_all)]
     pub async fn handoff_snapshot(
         &self,
         vault: &VaultId,
@@ -311,7 +306,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.handoffs.facts", skip_all)]
     pub async fn handoff_facts(
         &self,
         (vault, memory): (&VaultId, &MemoryId),

@@ -56,7 +56,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.idempotency_keys.claim", skip_all)]
     pub async fn claim_key(
         &self,
         claim: &IdempotencyClaim,
@@ -153,7 +152,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.idempotency_keys.renew", skip_all)]
     pub async fn renew_key(&self, claim: &IdempotencyClaim) -> Result<(), StorageError> {
         let renew = || {
             sqlx::query!(
@@ -178,7 +176,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.idempotency_keys.answer", skip_all)]
     pub async fn answer_key(
         &self,
         answer: &ClaimedAnswer,
@@ -213,7 +210,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.idempotency_keys.release", skip_all)]
     pub async fn release_key(&self, claim: &IdempotencyClaim) -> Result<(), StorageError> {
         let release = || {
             sqlx::query!(
@@ -236,7 +232,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.idempotency_keys.purge", skip_all)]
     pub async fn purge_keys(&self, batch: i64) -> Result<u64, StorageError> {
         let (mut failing, mut deleted) = (FailingVaults::new("idempotency_keys"), 0);
         while failing.goes_on(deleted) {
@@ -370,7 +365,6 @@ pub(in crate::storage) async fn keep_one<T>(
 /// # Errors
 /// [`StorageError::KeyTakenOver`] if one of the claims is no longer held: then nothing of the transaction may be
 /// committed.
-#[tracing::instrument(name = "db.idempotency_keys.answered", skip_all)]
 pub(in crate::storage) async fn keep_answers(
     connection: &mut Connection,
     all: &[(&ClaimedAnswer, Option<&MemoryId>)],
@@ -446,7 +440,6 @@ impl Gone {
 
 /// Removes the answers about a memory that is deleted. A request that is still running saves nothing any more, and its
 /// retry does not run either: it began before the deletion.
-#[tracing::instrument(name = "db.idempotency_keys.bury_all", skip_all)]
 pub(in crate::storage) async fn delete_answers(
     connection: &mut Connection,
     vault: &VaultId,
@@ -492,7 +485,6 @@ fn mentions(body: &[u8], redacted: &Redacted<'_>, runs: &[UpdateId]) -> bool {
 }
 
 /// Removes the answers that mention a redacted version; others stay.
-#[tracing::instrument(name = "db.idempotency_keys.bury_redacted", skip_all)]
 pub(in crate::storage) async fn delete_redacted_answers(
     connection: &mut Connection,
     redacted: &Redacted<'_>,

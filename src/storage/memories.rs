@@ -90,7 +90,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.memories.exists", skip_all)]
     pub async fn memory_exists(&self, vault: &VaultId, memory: &MemoryId) -> Result<bool, StorageError> {
         Ok(sqlx::query_scalar!(
             r#"SELECT EXISTS (
@@ -113,7 +112,6 @@ impl Storage {
     ///
     /// # Errors
     /// As [`WriteError`] says.
-    #[tracing::instrument(name = "db.memories.delete", skip_all)]
     pub async fn delete_memory(
         &self,
         vault: &VaultId,
@@ -246,7 +244,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.memories.list", skip_all)]
     pub async fn list_memories(
         &self,
         vault: &VaultId,
@@ -277,7 +274,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.memories.list_sorted", skip_all)]
     pub async fn list_memories_sorted(
         &self,
         vault: &VaultId,
@@ -330,7 +326,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.memories.get", skip_all)]
     pub async fn memory(
         &self,
         vault: &VaultId,
@@ -381,7 +376,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.memories.vaults", skip_all)]
     pub async fn list_vaults(
         &self,
         scope: &VaultScope,

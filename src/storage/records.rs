@@ -209,7 +209,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.records.superseded_by", skip_all)]
     pub async fn superseded_by(
         &self,
         vault: &VaultId,
@@ -257,7 +256,6 @@ pub(super) async fn all(
 }
 
 /// The records of a memory by kind and number, those after `after`, at most `limit`.
-#[tracing::instrument(name = "db.records.list", skip_all)]
 async fn rows(
     connection: &mut Connection,
     (vault, memory): (&VaultId, &MemoryId),
@@ -286,7 +284,6 @@ async fn rows(
 }
 
 /// As [`Storage::records`], on a connection, which may be in a transaction.
-#[tracing::instrument(name = "db.records.some", skip_all)]
 pub(super) async fn some(
     connection: &mut Connection,
     vault: &VaultId,
@@ -310,7 +307,6 @@ pub(super) async fn some(
 }
 
 /// Stores records as these rows say. Facts of tasks that are there stay, because a redaction may have removed some of them.
-#[tracing::instrument(name = "db.records.write", skip_all)]
 pub(super) async fn write(
     connection: &mut Connection,
     (vault, memory): (&VaultId, &MemoryId),
@@ -347,7 +343,6 @@ pub(super) async fn write(
 }
 
 /// The task of a memory with this task id, on a connection, which may be in a transaction.
-#[tracing::instrument(name = "db.records.find_task", skip_all)]
 pub(super) async fn find_task(
     connection: &mut Connection,
     vault: &VaultId,

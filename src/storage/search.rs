@@ -141,7 +141,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.memories.search_pending", skip_all)]
     pub async fn pending_for_search(
         &self,
         vault: Option<&VaultId>,
@@ -234,7 +233,6 @@ impl Storage {
         Ok(false)
     }
 
-    #[tracing::instrument(name = "db.search_entries.index", skip_all, fields(memories = pending.len()))]
     async fn index_together(&self, pending: &[Pending]) -> Result<(), StorageError> {
         let heads = self.pending_heads(pending).await?;
         if heads.is_empty() {

@@ -85,7 +85,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.updates.list", skip_all)]
     pub async fn list_runs(
         &self,
         vault: &VaultId,
@@ -133,7 +132,6 @@ impl Storage {
 }
 
 /// As [`Storage::run`], on a connection, which may be in a transaction.
-#[tracing::instrument(name = "db.updates.get", skip_all)]
 pub(super) async fn find_run(
     connection: &mut Connection,
     vault: &VaultId,
@@ -165,7 +163,6 @@ pub(super) async fn find_run(
 ///
 /// # Errors
 /// [`StorageError::AlreadyResolved`] if it does not exist or is no longer invalid. Database errors.
-#[tracing::instrument(name = "db.updates.resolve", skip_all)]
 pub(super) async fn resolve_run(
     connection: &mut Connection,
     by: &Run,

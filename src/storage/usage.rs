@@ -198,7 +198,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.model_usage.list", skip_all)]
     pub async fn usage(
         &self,
         vault: &VaultId,

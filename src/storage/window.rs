@@ -51,7 +51,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.records.history", skip_all)]
     pub async fn history(
         &self,
         vault: &VaultId,
@@ -82,7 +81,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.records.epics", skip_all)]
     pub async fn epics(
         &self,
         vault: &VaultId,
@@ -149,7 +147,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.memory_contexts.archivings", skip_all)]
     pub async fn archivings(
         &self,
         vault: &VaultId,

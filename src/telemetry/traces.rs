@@ -135,6 +135,11 @@ pub fn step<W: Future>(name: &'static str, work: W) -> Instrumented<W> {
     work.instrument(tracing::trace_span!(target: TARGET, "step", "otel.name" = format!("update.{name}")))
 }
 
+/// An attempt of a transaction as a span.
+pub fn transaction<W: Future>(name: &'static str, work: W) -> Instrumented<W> {
+    work.instrument(tracing::trace_span!(target: TARGET, "transaction", "otel.name" = name))
+}
+
 /// One attempt of a queued update: a trace of its own, since its request was answered long before.
 pub fn queued_update<W: Future>(update_id: &str, attempt: i32, work: W) -> Instrumented<W> {
     work.instrument(tracing::trace_span!(target: TARGET, parent: None, "update.run", update_id, attempt))

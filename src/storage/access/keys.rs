@@ -195,7 +195,6 @@ impl Storage {
     ///
     /// # Errors
     /// [`KeyError::TooMany`], [`KeyError::TooManyWithin`], or database errors.
-    #[tracing::instrument(name = "db.api_keys.insert", skip_all)]
     pub async fn create_key(&self, new: NewKey) -> Result<(ApiKey, Token), KeyError> {
         let now = self.clock.now();
         // The last digits of the UUID are random; the first are the time, which is useless here.
@@ -215,7 +214,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.api_keys.get", skip_all)]
     pub async fn key(&self, key_id: &KeyId) -> Result<Option<ApiKey>, StorageError> {
         let found = read(&mut self.reader().await?, (Some(key_id), None), None, 1).await?;
         Ok(found.into_iter().next().map(ApiKey::from))
@@ -226,7 +224,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.api_keys.list", skip_all)]
     pub async fn list_keys(
         &self,
         within: &VaultScope,
@@ -250,7 +247,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.api_keys.revoke", skip_all)]
     pub async fn revoke_key(&self, key_id: &KeyId) -> Result<bool, StorageError> {
         let revoke = || {
             sqlx::query!(
@@ -267,7 +263,6 @@ impl Storage {
     ///
     /// # Errors
     /// [`KeyError::NotFound`], [`KeyError::Ended`], or database errors.
-    #[tracing::instrument(name = "db.api_keys.rotate", skip_all)]
     pub async fn rotate_key(&self, key_id: &KeyId, grace: TimeDelta) -> Result<(ApiKey, Token), KeyError> {
         let now = self.clock.now();
         let token = Token::new(key_id.clone(), &random::secret_bytes());
@@ -335,7 +330,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.api_keys.active", skip_all)]
     pub async fn active_keys(&self) -> Result<ActiveKeys, StorageError> {
         let mut reader = self.reader_for(Class::Health).await?;
         let keys = active(&mut reader, self.clock.now()).await?;

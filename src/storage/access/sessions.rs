@@ -23,7 +23,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.sessions.insert", skip_all)]
     pub async fn begin_session(&self, hash: &SecretHash, session: &Session) -> Result<(), StorageError> {
         let now = self.clock.now();
         let until = now + TimeDelta::days(SESSION_DAYS);
@@ -47,7 +46,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.sessions.get", skip_all)]
     pub async fn session(&self, hash: &SecretHash) -> Result<Option<Session>, StorageError> {
         let session = sqlx::query_as!(
             Session,
@@ -66,7 +64,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.sessions.delete", skip_all)]
     pub async fn end_session(&self, hash: &SecretHash) -> Result<(), StorageError> {
         let end = || {
             sqlx::query!(
@@ -83,7 +80,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.sessions.purge", skip_all)]
     pub async fn purge_sessions(&self) -> Result<u64, StorageError> {
         let now = self.clock.now();
         let purge = || {

@@ -68,7 +68,6 @@ impl Storage {
     /// The stored origins of the version. If there are none, they are computed from the nearest earlier version that
     /// has some, or from the oldest version. The texts in between are read one after another, at most two in memory.
     /// Redacted versions are skipped.
-    #[tracing::instrument(name = "db.memory_contexts.origins", skip_all)]
     async fn origins(&self, context: &Context) -> Result<Origins, StorageError> {
         let metadata = &context.metadata;
         let (vault, memory) = (metadata.vault_id.as_str(), metadata.memory_id.as_str());
@@ -112,7 +111,6 @@ impl Storage {
 
     /// Stores computed origins: later versions are saved without theirs where those of the newest version are unknown. If that
     /// fails, as on a read-only database, they are computed again next time.
-    #[tracing::instrument(name = "db.memory_contexts.keep_origins", skip_all)]
     async fn keep_origins(&self, version: &ContextMetadata, origins: &Origins) {
         let Some(stored) = to_stored(origins) else { return };
         let keep = || {

@@ -48,7 +48,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.distribution.get", skip_all)]
     pub async fn distribution(&self) -> Result<Distribution, StorageError> {
         let distributed = self.distributed_tables().await?;
         let distribution = match distributed.is_empty() {
@@ -69,7 +68,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.distribution.can", skip_all)]
     pub async fn can_distribute(&self) -> Result<bool, StorageError> {
         Ok(sqlx::query_scalar!(
             r#"SELECT EXISTS (SELECT FROM pg_proc WHERE proname = 'create_distributed_table') AS "exists!""#,
@@ -83,7 +81,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors, including the missing extension.
-    #[tracing::instrument(name = "db.distribution.distribute", skip_all)]
     pub async fn distribute(&self) -> Result<Vec<String>, StorageError> {
         let distributed = self.distributed_tables().await?;
         let mut all = self.tables_of_vaults().await?;

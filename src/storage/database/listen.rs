@@ -48,7 +48,6 @@ const BEHIND_POOLER: &str = "the database is behind a pooler, through which this
                              instances write is looked for instead, and no standby is read; set database.listen_url to the database itself";
 
 /// Notifies all instances when the transaction commits.
-#[tracing::instrument(name = "db.notify", skip_all)]
 pub(in crate::storage) async fn notify(
     connection: &mut Connection,
     notifications: &[Notification],

@@ -63,7 +63,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.migrations.current", skip_all)]
     pub async fn schema_is_current(&self) -> Result<bool, StorageError> {
         let own = MIGRATOR.iter().map(|migration| migration.version).max();
         Ok(Some(self.schema_version().await?) >= own)

@@ -30,7 +30,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.server.state", skip_all)]
     pub async fn server_state(&self) -> Result<ServerState, StorageError> {
         let schema = self.schema_version().await?;
         let state = sqlx::query_as!(

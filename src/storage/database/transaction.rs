@@ -49,7 +49,7 @@ use crate::storage::database::connection::Connection;
 use crate::storage::database::notification::Notification;
 use crate::storage::error::may_repeat;
 use crate::storage::{Class, Storage, StorageError};
-use crate::telemetry::meters;
+use crate::telemetry::{meters, traces};
 use sqlx::Postgres;
 use sqlx::postgres::PgArguments;
 use sqlx::query::Query;
@@ -141,7 +141,7 @@ where
     };
     let mut repeats = 0;
     let done = loop {
-        let done: Result<(T, bool), E> = attempt().await;
+        let done: Result<(T, bool), E> = traces::transaction(name, attempt()).await;
         match done.as_ref().err().and_then(TransactionError::of_storage) {
             Some(error) if repeats < MAX_REPEATS && may_repeat(error) => {
                 tracing::debug!(transaction = name, repeats, %error, "lost a race, running it again");

@@ -159,7 +159,6 @@ impl Storage {
 ///
 /// # Errors
 /// Database errors.
-#[tracing::instrument(name = "db.events.append", skip_all)]
 pub(super) async fn append(
     connection: &mut Connection,
     vault: &VaultId,

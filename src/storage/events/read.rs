@@ -131,7 +131,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.event_streams.get", skip_all)]
     pub async fn stream_state(&self, vault: &VaultId) -> Result<StreamState, StorageError> {
         let row = sqlx::query!(
             "SELECT last_sequence, last_event_id, purged_sequence FROM event_streams WHERE vault_id = $1",
@@ -188,7 +187,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.events.list", skip_all)]
     pub async fn events_after(
         &self,
         vault: &VaultId,
@@ -220,7 +218,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.events.newest", skip_all)]
     pub async fn events_before(
         &self,
         vault: &VaultId,
@@ -258,7 +255,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.events.sequence", skip_all)]
     pub async fn sequence_events(&self, vault: &VaultId) -> Result<(), StorageError> {
         loop {
             let waiting = sqlx::query_scalar!(
@@ -333,7 +329,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.events.vaults", skip_all)]
     pub async fn next_vault_with_events(
         &self,
         after: Option<&VaultId>,
@@ -354,7 +349,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.events.purge", skip_all)]
     pub async fn purge_events(&self, vault: &VaultId, before: DateTime<Utc>) -> Result<u64, StorageError> {
         let mut total = 0;
         loop {

@@ -22,7 +22,6 @@ struct Candidate {
 impl Storage {
     /// The next memories whose newest version has a number over `least`, by vault and memory; of one vault, or with one id,
     /// if given.
-    #[tracing::instrument(name = "db.memories.candidates", skip_all)]
     async fn candidates(
         &self,
         after: Option<&Candidate>,

@@ -30,7 +30,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors; memories rebuilt before stay so.
-    #[tracing::instrument(name = "db.records.rebuild", skip_all)]
     pub async fn rebuild_records(
         &self,
         vault: Option<&VaultId>,

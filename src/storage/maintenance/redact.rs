@@ -36,7 +36,6 @@ impl Storage {
     ///
     /// # Errors
     /// As [`WriteError`] says.
-    #[tracing::instrument(name = "db.memory_contexts.redact", skip_all)]
     pub async fn redact_context(
         &self,
         vault: &VaultId,

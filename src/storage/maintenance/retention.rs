@@ -20,7 +20,6 @@ impl Storage {
     /// # Errors
     /// Database errors, if it does not answer; versions pruned before stay pruned. A vault for which a statement fails
     /// is skipped.
-    #[tracing::instrument(name = "db.memory_contexts.prune", skip_all)]
     pub async fn prune_versions(
         &self,
         retention: &RetentionConfig,
@@ -152,7 +151,6 @@ impl Storage {
     /// # Errors
     /// Database errors, if it does not answer; runs deleted before stay deleted. A vault for which a statement fails is
     /// skipped.
-    #[tracing::instrument(name = "db.updates.prune", skip_all)]
     pub async fn prune_runs(&self, before: DateTime<Utc>) -> Result<u64, StorageError> {
         let mut pruned = 0;
         let mut failing = FailingVaults::new("runs");

@@ -119,7 +119,6 @@ pub(in crate::storage) enum Found {
 }
 
 /// Looks for a path.
-#[tracing::instrument(name = "db.memory_paths.find", skip_all)]
 pub(in crate::storage) async fn find(
     connection: &mut Connection,
     tree: &FileTree,
@@ -186,7 +185,6 @@ fn files<'c>(
     .fetch(connection)
 }
 
-#[tracing::instrument(name = "db.memory_paths.list", skip_all)]
 async fn list(
     connection: &mut Connection,
     tree: &FileTree,
@@ -206,7 +204,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.memory_paths.list_files", skip_all)]
     pub async fn list_files(
         &self,
         tree: &FileTree,
@@ -222,7 +219,6 @@ impl Storage {
 }
 
 /// Locks a root until the transaction ends; creates its row if necessary.
-#[tracing::instrument(name = "db.memory_roots.hold", skip_all)]
 pub(in crate::storage) async fn hold_root(
     connection: &mut Connection,
     tree: &FileTree,
@@ -240,7 +236,6 @@ pub(in crate::storage) async fn hold_root(
 }
 
 /// Links a memory to a free path in a locked root.
-#[tracing::instrument(name = "db.memory_paths.insert", skip_all)]
 pub(in crate::storage) async fn insert(
     connection: &mut Connection,
     tree: &FileTree,
@@ -286,7 +281,6 @@ impl Storage {
     ///
     /// # Errors
     /// As [`WriteError`] says.
-    #[tracing::instrument(name = "db.memory_paths.write", skip_all)]
     pub async fn write_file(
         &self,
         write: FileWrite<'_>,
@@ -378,7 +372,6 @@ impl Storage {
     ///
     /// # Errors
     /// As [`WriteError`] says.
-    #[tracing::instrument(name = "db.memory_paths.unlink", skip_all)]
     pub async fn unlink_files(
         &self,
         tree: &FileTree,
@@ -421,7 +414,6 @@ impl Storage {
     ///
     /// # Errors
     /// As [`WriteError`] says.
-    #[tracing::instrument(name = "db.memory_paths.rename", skip_all)]
     pub async fn rename_files(
         &self,
         tree: &FileTree,

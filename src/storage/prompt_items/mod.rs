@@ -69,7 +69,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.prompt_items.list", skip_all)]
     pub async fn list_items(
         &self,
         owner: &ItemOwner,
@@ -90,7 +89,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.prompt_items.get", skip_all)]
     pub async fn item(&self, owner: &ItemOwner, id: &ItemId) -> Result<Option<PromptItem>, StorageError> {
         let now = self.clock.now();
         let filter = ItemFilter {
@@ -106,7 +104,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.prompt_items.prompt", skip_all)]
     pub async fn prompt_items(
         &self,
         vault: &VaultId,

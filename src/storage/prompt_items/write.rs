@@ -33,7 +33,6 @@ impl Storage {
     ///
     /// # Errors
     /// As [`WriteError`] says.
-    #[tracing::instrument(name = "db.prompt_items.add", skip_all)]
     pub async fn add_item(
         &self,
         owner: &ItemOwner,
@@ -63,7 +62,6 @@ impl Storage {
     ///
     /// # Errors
     /// As [`WriteError`] says.
-    #[tracing::instrument(name = "db.prompt_items.replace", skip_all)]
     pub async fn replace_items(
         &self,
         owner: &ItemOwner,
@@ -110,7 +108,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.prompt_items.remove", skip_all)]
     pub async fn remove_items(&self, owner: &ItemOwner, filter: ItemFilter<'_>) -> Result<u64, StorageError> {
         self.transaction("db.prompt_items.remove", |mut transaction| async move {
             lock(&mut transaction, owner).await?;
@@ -235,7 +232,6 @@ impl Storage {
 }
 
 /// Deletes items of a locked owner, expired ones too. Returns the category of each that had not expired.
-#[tracing::instrument(name = "db.prompt_items.delete", skip_all)]
 pub(in crate::storage) async fn delete(
     connection: &mut Connection,
     owner: &ItemOwner,
@@ -316,7 +312,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.prompt_items.purge", skip_all)]
     pub async fn purge_items(&self, batch: i64) -> Result<u64, StorageError> {
         let (mut failing, mut deleted) = (FailingVaults::new("items"), 0);
         while failing.goes_on(deleted) {

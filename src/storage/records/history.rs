@@ -37,7 +37,6 @@ impl From<Row> for RecordEvent {
 }
 
 /// Inserts changes of an existing memory, many rows in each statement.
-#[tracing::instrument(name = "db.record_changes.insert", skip_all)]
 pub(in crate::storage) async fn insert(
     connection: &mut Connection,
     vault: &VaultId,
@@ -79,7 +78,6 @@ pub(in crate::storage) async fn insert(
 }
 
 /// All changes of a memory by version and record.
-#[tracing::instrument(name = "db.record_changes.all", skip_all)]
 pub(in crate::storage) async fn all(
     connection: &mut Connection,
     vault: &VaultId,
@@ -112,7 +110,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.record_changes.of_record", skip_all)]
     pub async fn record_history(
         &self,
         vault: &VaultId,
@@ -158,7 +155,6 @@ impl Storage {
 }
 
 /// Deletes all changes of a memory.
-#[tracing::instrument(name = "db.record_changes.clear", skip_all)]
 pub(in crate::storage) async fn clear(
     connection: &mut Connection,
     vault: &VaultId,
@@ -175,7 +171,6 @@ pub(in crate::storage) async fn clear(
 }
 
 /// Inserts the additions and ends that the records of an imported memory tell, where versions are missing.
-#[tracing::instrument(name = "db.record_changes.import", skip_all)]
 pub(in crate::storage) async fn insert_of_records(
     connection: &mut Connection,
     vault: &VaultId,

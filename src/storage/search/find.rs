@@ -35,7 +35,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.search_entries.search", skip_all)]
     pub async fn search(
         &self,
         vault: &VaultId,
@@ -134,7 +133,6 @@ impl Storage {
 
     /// Whether looking through the documents of a vault is faster than the index. That serves all vaults: the cost of a look-up
     /// grows with all documents that contain the word or prefix.
-    #[tracing::instrument(name = "db.search_entries.size", skip_all)]
     async fn is_small(&self, vault: &VaultId) -> Result<bool, StorageError> {
         let size = sqlx::query!(
             r#"SELECT count(*) AS "documents!", COALESCE(sum(bytes), 0)::bigint AS "bytes!"
@@ -148,7 +146,6 @@ impl Storage {
     }
 
     /// Searches the documents of a small vault without the index.
-    #[tracing::instrument(name = "db.search_entries.search_all", skip_all)]
     async fn search_all(&self, vault: &VaultId, query: &Query) -> Result<Vec<SearchMatch>, StorageError> {
         // Deleting the empty word changes nothing: `ts_delete` keeps PostgreSQL from using the index, and makes it fetch the
         // out-of-line words of a document once for both uses.
@@ -173,7 +170,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.memory_contexts.shown", skip_all, fields(documents = found.len()))]
     pub async fn search_results(
         &self,
         vault: &VaultId,

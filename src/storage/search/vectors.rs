@@ -60,7 +60,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.search_vectors.get", skip_all)]
     pub async fn vectors_of(
         &self,
         vault: &VaultId,
@@ -95,7 +94,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.search_vectors.save", skip_all)]
     pub async fn save_vectors(
         &self,
         vault: &VaultId,
@@ -304,7 +302,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.search_vectors.nearest", skip_all)]
     pub async fn nearest_passages(&self, wanted: Nearest<'_>) -> Result<Vec<Near>, StorageError> {
         let _permit = self.search_permit().await?;
         let mut transaction = self.begin(Class::Search).await?;

@@ -104,7 +104,6 @@ impl Storage {
 
     /// A page of ids of memories after `after`, sorted by bytes whatever the database's collation is, because the file must
     /// not depend on it. Empty after the last one.
-    #[tracing::instrument(name = "db.memories.export_ids", skip_all)]
     async fn page(&self, vault: &VaultId, after: Option<&MemoryId>) -> Result<Vec<MemoryId>, StorageError> {
         let ids = sqlx::query_scalar!(
             r#"SELECT memory_id FROM memories
@@ -160,7 +159,6 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
     }
 
     /// The memory's row; `None` if it has neither a document nor unexpired items.
-    #[tracing::instrument(name = "db.memories.export", skip_all)]
     async fn row(
         &self,
         connection: &mut Connection,

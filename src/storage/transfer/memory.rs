@@ -311,7 +311,6 @@ impl<'i> MemoryImport<'i> {
 }
 
 /// Makes a memory's row and locks it until the transaction ends. `false` if it has a document.
-#[tracing::instrument(name = "db.memories.import", skip_all)]
 async fn insert_memory(
     connection: &mut Connection,
     vault: &VaultId,
@@ -338,7 +337,6 @@ async fn insert_memory(
 }
 
 /// Stores a version unchanged.
-#[tracing::instrument(name = "db.memory_contexts.import", skip_all)]
 async fn insert_context(
     connection: &mut Connection,
     (vault, memory): (&VaultId, &MemoryId),
@@ -380,7 +378,6 @@ struct FoundVersion {
 }
 
 /// Looks for a version by its id, and compares its text.
-#[tracing::instrument(name = "db.memory_contexts.import_present", skip_all)]
 async fn find_version(
     connection: &mut Connection,
     (vault, memory): (&VaultId, &MemoryId),

@@ -25,7 +25,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.updates.consolidation_state", skip_all)]
     pub async fn consolidation_state(
         &self,
         vault: &VaultId,
@@ -58,7 +57,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.updates.open_proposals", skip_all)]
     pub async fn open_proposals(&self, vault: &VaultId, memory: &MemoryId) -> Result<i64, StorageError> {
         let open = sqlx::query_scalar!(
             r#"SELECT count(*) AS "open!" FROM updates
@@ -75,7 +73,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.records.ending", skip_all)]
     pub async fn ending_records(
         &self,
         after: Option<&Ending>,

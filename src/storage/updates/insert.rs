@@ -18,7 +18,6 @@ pub(in crate::storage) fn quotes_the_head_only(run: &Run) -> bool {
 /// Whether a version that a run may quote was redacted before the run ended: the one it started from, or while it ran a later
 /// one, which it may have met as the head. The request of a run out of the queue was looked at when the version was redacted;
 /// that of another may quote every version.
-#[tracing::instrument(name = "db.memory_contexts.redacted_under", skip_all)]
 async fn redacted_under(connection: &mut Connection, run: &Run) -> Result<bool, StorageError> {
     let shown = run
         .shown
@@ -48,7 +47,6 @@ async fn redacted_under(connection: &mut Connection, run: &Run) -> Result<bool, 
 ///
 /// # Errors
 /// Database errors, or a lost claim: then nothing of the transaction may be committed.
-#[tracing::instrument(name = "db.updates.insert", skip_all, fields(runs = runs.len()))]
 pub(in crate::storage) async fn insert_runs(
     connection: &mut Connection,
     runs: &[(&Run, &RunJson)],
@@ -179,7 +177,6 @@ pub(in crate::storage) async fn insert_imported(
 /// transactions wait for each other.
 ///
 /// Built at run time because the number of rows varies; the text is constant except for the placeholders.
-#[tracing::instrument(name = "db.run_instructions.insert", skip_all)]
 async fn insert_instructions(
     connection: &mut Connection,
     runs: &[(&Run, &RunJson)],
@@ -249,7 +246,6 @@ impl RunJson {
 ///
 /// # Errors
 /// [`StorageError::MemoryDeleted`] if it does not: then nothing of the transaction may be committed. Database errors.
-#[tracing::instrument(name = "db.memories.lives_on", skip_all)]
 pub(in crate::storage) async fn must_live_on(
     connection: &mut Connection,
     (vault, memory): (&VaultId, &MemoryId),

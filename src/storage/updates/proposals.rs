@@ -18,7 +18,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.updates.list_of_vault", skip_all)]
     pub async fn list_vault_runs(
         &self,
         vault: &VaultId,
@@ -59,7 +58,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.events.was_proposed", skip_all)]
     pub async fn was_proposed(
         &self,
         vault: &VaultId,
@@ -85,7 +83,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.updates.expire", skip_all)]
     pub async fn expire_proposals(&self, before: DateTime<Utc>, batch: i64) -> Result<u64, StorageError> {
         let (mut failing, mut expired) = (FailingVaults::new("proposals"), 0);
         while failing.goes_on(expired) {
@@ -126,7 +123,6 @@ impl Storage {
 
 /// Ends a proposal with the status of `run`, inside the transaction that carries out the decision. Of several
 /// concurrent decisions one succeeds; none does after a quoted text was redacted.
-#[tracing::instrument(name = "db.updates.decide", skip_all)]
 pub(in crate::storage) async fn decide(connection: &mut Connection, run: &Run) -> Result<(), StorageError> {
     let (version, context_id) = (run.version, run.context_id.as_ref().map(ContextId::as_str));
     let done = sqlx::query!(

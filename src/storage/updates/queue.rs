@@ -44,7 +44,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.updates.queue_state", skip_all)]
     pub async fn queue_state(&self) -> Result<QueueState, StorageError> {
         let state = sqlx::query_as!(
             QueueState,
@@ -109,7 +108,6 @@ impl Storage {
     ///
     /// # Errors
     /// [`StorageError::MemoryDeleted`], or database errors. Inside: the limit that leaves no room; nothing was stored then.
-    #[tracing::instrument(name = "db.updates.enqueue", skip_all)]
     pub async fn enqueue_update(
         &self,
         run: &Run,
@@ -215,7 +213,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.updates.due", skip_all)]
     pub async fn due_updates(
         &self,
         vault: Option<&VaultId>,
@@ -276,7 +273,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.updates.claim", skip_all)]
     pub async fn claim_update(
         &self,
         due: &Due,
@@ -326,7 +322,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.updates.renew", skip_all)]
     pub async fn renew_update(&self, claimed: &Claimed, lease: TimeDelta) -> Result<bool, StorageError> {
         let renew = || {
             sqlx::query!(
@@ -360,7 +355,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors; then the claim expires.
-    #[tracing::instrument(name = "db.updates.hand_back", skip_all)]
     pub async fn hand_back_update(
         &self,
         claimed: &Claimed,
@@ -396,7 +390,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors; then the claim expires.
-    #[tracing::instrument(name = "db.updates.give_up", skip_all)]
     pub async fn give_up_update(
         &self,
         claimed: &Claimed,
@@ -415,7 +408,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.updates.cancel", skip_all)]
     pub async fn cancel_update(
         &self,
         vault: &VaultId,

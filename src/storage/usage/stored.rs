@@ -92,7 +92,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.vault_storage.sum_up", skip_all)]
     pub async fn sum_up_stored(&self, batch: i64) -> Result<u64, StorageError> {
         let (mut failing, mut summed) = (FailingVaults::new("stored"), 0);
         while failing.goes_on(summed) {
@@ -132,7 +131,6 @@ impl Storage {
 }
 
 /// The storage usage of a vault: the sum of its rows.
-#[tracing::instrument(name = "db.vault_storage.get", skip_all)]
 async fn of_vault(connection: &mut Connection, vault: &VaultId) -> Result<Stored, StorageError> {
     let stored = sqlx::query_as!(
             Stored,
@@ -146,7 +144,6 @@ async fn of_vault(connection: &mut Connection, vault: &VaultId) -> Result<Stored
 }
 
 /// The storage usage of a memory while its row is locked.
-#[tracing::instrument(name = "db.memory_contexts.stored", skip_all)]
 pub(in crate::storage) async fn of_memory(
     connection: &mut Connection,
     vault: &VaultId,
@@ -167,7 +164,6 @@ pub(in crate::storage) async fn of_memory(
 }
 
 /// Records the difference of a transaction. `change_id` is the id of its event.
-#[tracing::instrument(name = "db.vault_storage.insert", skip_all)]
 pub(in crate::storage) async fn count(
     connection: &mut Connection,
     vault: &VaultId,

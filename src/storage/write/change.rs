@@ -73,7 +73,6 @@ impl Storage {
         self.change_locked(of, also, Some(snapshot), &decide).await
     }
 
-    #[tracing::instrument(name = "db.memories.change", skip_all)]
     async fn change_locked<T, E: TransactionError>(
         &self,
         of: (&VaultId, &MemoryId),

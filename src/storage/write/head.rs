@@ -154,7 +154,6 @@ pub(in crate::storage) struct LockedMemory {
 }
 
 /// Locks a memory's row; `None` if it does not exist, or is deleted while the lock is waited for.
-#[tracing::instrument(name = "db.memories.lock", skip_all)]
 pub(in crate::storage) async fn lock_memory(
     connection: &mut Connection,
     vault: &VaultId,
@@ -181,7 +180,6 @@ pub(in crate::storage) async fn lock_memory(
 }
 
 /// Inserts the row of a memory; locks the one that another transaction has inserted meanwhile. Returns whether it inserted it.
-#[tracing::instrument(name = "db.memories.insert", skip_all)]
 async fn insert_memory(
     connection: &mut Connection,
     vault: &VaultId,
@@ -206,7 +204,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.memories.snapshot", skip_all)]
     pub async fn head_snapshot(&self, vault: &VaultId, memory: &MemoryId) -> Result<Head, StorageError> {
         let mut reader = self.reader().await?;
         let row = sqlx::query!(
@@ -271,7 +268,6 @@ impl Head {
 }
 
 /// The event of the last deletion of a memory, while events are kept.
-#[tracing::instrument(name = "db.events.last_deletion", skip_all)]
 async fn last_deletion(
     connection: &mut Connection,
     (vault, memory): (&VaultId, &MemoryId),

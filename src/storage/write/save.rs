@@ -65,7 +65,6 @@ pub(super) fn is_one_statement(all: &[Prepared]) -> bool {
         .all(|Prepared { new, .. }| new.run.is_none() && new.answer.is_none() && new.path.is_none())
 }
 
-#[tracing::instrument(name = "db.memory_contexts.save", skip_all, fields(versions = all.len()))]
 async fn save_versions(connection: &mut Connection, all: &[Prepared]) -> Result<Vec<usize>, StorageError> {
     let rows = Rows::of(all);
     let places = if connection.is_distributed() {

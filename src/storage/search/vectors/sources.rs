@@ -72,7 +72,6 @@ impl Storage {
     }
 }
 
-#[tracing::instrument(name = "db.records.sources", skip_all)]
 pub(super) async fn read_sources(
     connection: &mut Connection,
     vault: &VaultId,
@@ -106,7 +105,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors; evidence in an unexpected form.
-    #[tracing::instrument(name = "db.records.origins", skip_all, fields(records = records.len()))]
     pub async fn record_origins(
         &self,
         vault: &VaultId,

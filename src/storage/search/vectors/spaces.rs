@@ -73,7 +73,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.embedding_spaces.list", skip_all)]
     pub async fn embedding_spaces(&self) -> Result<Spaces, StorageError> {
         let rows = sqlx::query!(
             "SELECT space_id, model, dimensions, query_prefix, document_prefix, activated_at, marked_at, ready_at
@@ -102,7 +101,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.embedding_spaces.activate", skip_all)]
     pub async fn activate_space(&self, settings: &SpaceSettings) -> Result<(), StorageError> {
         let id = settings.id();
         let spaces = self.embedding_spaces().await?;
@@ -141,7 +139,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.memories.mark_for_embedding", skip_all)]
     pub async fn mark_for_embedding(&self, space: &Space) -> Result<(), StorageError> {
         let all = !space.is_marked;
         let (mut last_vault, mut last_memory) = (String::new(), String::new());
@@ -182,7 +179,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.embedding_spaces.ready", skip_all)]
     pub async fn space_is_ready(&self, space: &Space) -> Result<(), StorageError> {
         self.set_time(&space.id, true).await?;
         let delete_vectors = || {
@@ -277,7 +273,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.memories.embedding_pending", skip_all)]
     pub async fn pending_for_embedding(&self, after: Option<&Pending>) -> Result<Vec<Pending>, StorageError> {
         let rows = sqlx::query_as!(
             Pending,
@@ -299,7 +294,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.search_vectors.progress", skip_all)]
     pub async fn embedding_progress(&self, space: &str) -> Result<Progress, StorageError> {
         let mut reader = self.reader_for(Class::Maintenance).await?;
         let memories = sqlx::query!(
