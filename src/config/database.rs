@@ -27,7 +27,7 @@ section! {
         pub prepared_statements: Option<bool> = None;
         /// Size in bytes of the cache of newest versions, which are returned without a query. The cache is used
         /// only while the process receives the notifications of other instances. 0 turns it off.
-        pub head_cache_bytes: u64 = 32 << 20;
+        pub head_cache_bytes: u64 = 48 << 20;
         /// Not a setting, so that tests can compare both: whether changes that arrive while another is being committed share a
         /// transaction (group commit). On a distributed database (Citus), which is detected, they do not.
         #[serde(skip)]
