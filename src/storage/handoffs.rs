@@ -287,7 +287,6 @@ impl Storage {
             vault: vault.clone(),
             memory: memory.clone(),
             now,
-            created_at: head.created_at,
             context_id: head.context_id,
             head: VersionMark {
                 version: head.version,

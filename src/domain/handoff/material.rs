@@ -21,8 +21,6 @@ pub struct Snapshot {
     pub memory: MemoryId,
     /// Time of the snapshot.
     pub now: DateTime<Utc>,
-    /// When the memory was created.
-    pub created_at: DateTime<Utc>,
     /// The newest version.
     pub head: VersionMark,
     /// Context id of the newest version.
