@@ -337,7 +337,7 @@ async fn try_open(config: &Config, url: &str, clock: Arc<dyn Clock>) -> Result<S
         storage = storage.with_replica(url.expose_secret(), max_lag)?;
     }
     storage.migrate().await?;
-    storage.reserve_connections().await;
+    storage.reserve_connections().await?;
     if let Distribution::Partial { local } = storage.distribution().await? {
         tracing::warn!(
             tables = local.join(", "),

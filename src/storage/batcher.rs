@@ -182,6 +182,8 @@ type Waiting<J> = (J, oneshot::Sender<<J as Job>::Answer>);
 struct Queue<J: Job> {
     waiting: VecDeque<Waiting<J>>,
     in_flight: usize,
+    /// When the last batch began.
+    begun: Instant,
 }
 
 impl<J: Job> Default for Batcher<J> {
@@ -189,6 +191,7 @@ impl<J: Job> Default for Batcher<J> {
         Self(Mutex::new(Queue {
             waiting: VecDeque::new(),
             in_flight: 0,
+            begun: Instant::now(),
         }))
     }
 }
@@ -197,6 +200,12 @@ impl<J: Job> Batcher<J> {
     /// Whether a batch is in flight.
     pub(in crate::storage) fn is_busy(&self) -> bool {
         self.0.lock().in_flight > 0
+    }
+
+    /// For how long the last batch has been in flight; `None` if none is.
+    pub(in crate::storage) fn busy_for(&self) -> Option<Duration> {
+        let queue = self.0.lock();
+        (queue.in_flight > 0).then(|| queue.begun.elapsed())
     }
 
     /// How many jobs wait for the next batch.
@@ -215,6 +224,7 @@ impl<J: Job> Batcher<J> {
         };
         let count = queue.waiting.iter().take(J::MAX_JOBS).take_while(fits).count();
         let count = count.max(1).min(queue.waiting.len());
+        queue.begun = Instant::now();
         queue.waiting.drain(..count).collect()
     }
 
@@ -227,6 +237,7 @@ impl<J: Job> Batcher<J> {
             return Err(answered);
         }
         queue.in_flight += 1;
+        queue.begun = Instant::now();
         Ok(job)
     }
 

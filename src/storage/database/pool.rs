@@ -166,10 +166,33 @@ impl Storage {
         Ok(primary)
     }
 
-    /// Opens the connections of keys and readiness before requests can take the last that the server has.
-    pub async fn reserve_connections(&self) {
+    /// Opens the connections of keys and readiness before requests can take the last that the server has, and logs if it has
+    /// fewer than this service uses.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn reserve_connections(&self) -> Result<(), StorageError> {
         // Fewer are enough.
         drop(join_all((0..OWN_CONNECTIONS).map(|_| self.own.acquire())).await);
+        let allowed = sqlx::query_scalar!(
+            r#"SELECT LEAST(
+                   current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint,
+                   (SELECT NULLIF(rolconnlimit, -1) FROM pg_roles WHERE rolname = current_user),
+                   (SELECT NULLIF(datconnlimit, -1) FROM pg_database WHERE datname = current_database())
+               ) AS "allowed!""#
+        )
+        .fetch_one(&mut self.primary_reader(Class::Health).await?)
+        .await?;
+        let used = i64::from(self.most_connections() + OWN_CONNECTIONS + OF_HEARTBEAT);
+        if allowed < used {
+            tracing::warn!(
+                allowed,
+                used,
+                "the database allows fewer connections than database.max_connections and five more: requests will fail when \
+                 it has none left; lower that setting, or raise the limit of the server, the role or the database"
+            );
+        }
+        Ok(())
     }
 
     /// Checks that the database answers.
@@ -282,6 +305,9 @@ impl Class {
 
 /// Connections outside the pool, for API keys, readiness and events.
 pub const OWN_CONNECTIONS: u32 = 3;
+
+/// The connections of the heartbeat and of its `LISTEN`.
+const OF_HEARTBEAT: u32 = 2;
 
 /// Connections reserved for the service, if the pool has more than twice as many: for its batches, of which three run at
 /// the same time, and for its work in the background.

@@ -72,12 +72,21 @@ pub(in crate::storage) fn leads_to(server: &str, liveness: &Liveness, head_cache
 /// How long the result of a heartbeat is valid.
 const BEAT_LASTS: Duration = Duration::from_secs(1);
 
+/// How long a batch of versions may be in flight before writes count as blocked: a batch waits for no lock.
+const BATCH_LASTS: Duration = Duration::from_secs(5);
+
 impl Storage {
     /// The reason why writes are blocked at the moment; `None` if they are not.
     ///
     /// # Errors
     /// Database errors, if it was asked.
     pub async fn blocked_writes(&self) -> Result<Option<String>, StorageError> {
+        if let Some(busy) = self.batchers.versions.busy_for()
+            && busy > BATCH_LASTS
+        {
+            let seconds = busy.as_secs();
+            return Ok(Some(format!("versions wait for the database for {seconds} s")));
+        }
         if self.liveness.is_disk_full() && !self.has_room().await? {
             return Ok(Some(
                 "the disk of the database is full: free space on it, or make it larger".to_owned(),
