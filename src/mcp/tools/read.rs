@@ -24,8 +24,15 @@ pub(super) struct Document {
 
 pub(super) async fn call_document(call: Call<'_>, arguments: JsonObject) -> Outcome {
     let (place, mut arguments) = call.read::<Document>(arguments)?;
-    let ask = match arguments.version.take() {
-        Some(version) => place.ask(Method::GET, &["contexts", &version.to_string()]),
+    let version = arguments.version.take().map(|version| version.to_string());
+    let ask = match &version {
+        Some(_) if arguments.as_of.is_some() => {
+            return Err(Failure::argument(
+                "version or as_of",
+                "version and as_of cannot be given together: each names a version",
+            ));
+        }
+        Some(version) => place.ask(Method::GET, &["contexts", version]),
         None => place.ask(Method::GET, &["context"]),
     };
     let ask = ask.options(&arguments)?;
@@ -101,7 +108,7 @@ pub(super) struct History {
     cursor: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema, IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 enum View {
@@ -121,6 +128,7 @@ enum RecordStatus {
 
 pub(super) async fn call_history(call: Call<'_>, arguments: JsonObject) -> Outcome {
     let (place, mut arguments) = call.read::<History>(arguments)?;
+    arguments.check()?;
     let view: &str = arguments.view.into();
     let ask = match arguments.view {
         View::Log | View::Blame | View::Records => place.ask(Method::GET, &[view]),
@@ -144,6 +152,27 @@ async fn newest(call: &Call<'_>, place: &Place) -> Result<String, Failure> {
     let ask = place.ask(Method::GET, &["contexts"]).query("limit", 1);
     let list = call.json(ask).await?;
     Ok(list["items"][0]["version"].to_string())
+}
+
+impl History {
+    /// Arguments of another view are rejected, not ignored.
+    fn check(&self) -> Result<(), Failure> {
+        let arguments = [
+            ("ref", self.reference.is_some(), &[View::Diff, View::Blame][..]),
+            ("base", self.base.is_some(), &[View::Diff]),
+            ("status", self.status.is_some(), &[View::Records]),
+            ("cursor", self.cursor.is_some(), &[View::Log, View::Records]),
+        ];
+        for (name, is_given, views) in arguments {
+            if is_given && !views.contains(&self.view) {
+                let views: Vec<&str> = views.iter().map(|view| (*view).into()).collect();
+                let own: &str = self.view.into();
+                let detail = format!("{name} goes with view {}, not with {own}", views.join(" or "));
+                return Err(Failure::argument(name, detail));
+            }
+        }
+        Ok(())
+    }
 }
 
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]

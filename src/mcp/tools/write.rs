@@ -224,14 +224,31 @@ enum Kind {
 
 pub(super) async fn call_record(call: Call<'_>, arguments: JsonObject) -> Outcome {
     let (place, arguments) = call.read::<Record>(arguments)?;
-    let (method, route) = match arguments.kind {
-        Kind::Task => (Method::POST, "tasks"),
-        Kind::Decision => (Method::POST, "decisions"),
-        Kind::Status => (Method::PUT, "status"),
+    let (method, kind, route, members) = match arguments.kind {
+        Kind::Task => (
+            Method::POST,
+            "task",
+            "tasks",
+            &["task_id", "intent", "summary", "outcome", "epic"][..],
+        ),
+        Kind::Decision => (
+            Method::POST,
+            "decision",
+            "decisions",
+            &["decision", "reason", "supersedes"][..],
+        ),
+        Kind::Status => (Method::PUT, "status", "status", &["goal", "blocker"][..]),
     };
     let mut body = json!(arguments);
     if let Some(body) = body.as_object_mut() {
         body.retain(|name, value| name != "kind" && !value.is_null());
+        if let Some(other) = body.keys().find(|name| !members.contains(&name.as_str())) {
+            let detail = format!(
+                "the argument {other} does not belong to kind {kind}; its arguments are: {}",
+                members.join(", ")
+            );
+            return Err(Failure::argument(other, detail));
+        }
     }
     let ask = place.ask(method, &[route]).json(&body);
     Ok(CallToolResult::structured(call.json(ask).await?))
@@ -249,11 +266,18 @@ pub(super) struct Handoff {
 
 pub(super) async fn call_handoff(call: Call<'_>, arguments: JsonObject) -> Outcome {
     let (place, Handoff { refresh, window }) = call.read(arguments)?;
-    let ask = match refresh {
-        true => place.ask(Method::POST, &["handoff", "refresh"]),
-        false => place.ask(Method::GET, &["handoff"]),
+    let ask = match (refresh, window) {
+        (true, window) => place
+            .ask(Method::POST, &["handoff", "refresh"])
+            .maybe("window", window),
+        (false, None) => place.ask(Method::GET, &["handoff"]),
+        (false, Some(_)) => {
+            return Err(Failure::new(
+                "window goes with refresh: a handoff that is there already keeps its window",
+                "Call again with refresh: true, or without window.",
+            ));
+        }
     };
-    let ask = ask.maybe("window", window);
     Ok(with_text(call.json(ask).await?, "markdown"))
 }
 

@@ -18,7 +18,7 @@ memory_read agent {"version": "one"} → version
 memory_read agent {"version": -1} → version
 memory_read agent {"nothing": 1} → nothing
 memory_read agent {"section": "No such"} → without section
-memory_read agent {"version": 1, "as_of": "2026-11-22T00:00:00Z"} → as_of is not known here
+memory_read agent {"version": 1, "as_of": "2026-11-22T00:00:00Z"} → together
 memory_read agent {"as_of": "yesterday"} → as_of
 memory_write agent {} → text
 memory_write agent {"text": 1} → text

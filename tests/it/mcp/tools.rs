@@ -98,8 +98,8 @@ async fn tasks_decisions_and_the_status_are_recorded() {
         memory_record agent TASK → /record_id "T-1"
         memory_record agent {"kind": "decision", "decision": "SQL lives in storage", "reason": "one language"} → /record_id "D-1"
         memory_record agent {"kind": "status", "goal": "ship", "blocker": null} → /goal "ship"
-        memory_record agent {"kind": "status", "goal": "g", "intent": "i"} → ! unknown field `intent`
-        memory_record agent {"kind": "task", "intent": "i", "summary": "s", "decision": "d"} → ! unknown field `decision`
+        memory_record agent {"kind": "status", "goal": "g", "intent": "i"} → ! intent
+        memory_record agent {"kind": "task", "intent": "i", "summary": "s", "decision": "d"} → ! kind task;
         memory_record agent {"kind": "decision", "decision": "d", "reason": "r", "supersedes": "D-7"} → ! D-1"#;
     answers(&service, &table.replace("TASK", task)).await;
 }
@@ -110,7 +110,7 @@ async fn a_handoff_is_created_on_request() {
     service.memory("agent").write(TEXT).await;
     let table = r#"
         memory_handoff agent {} → ! refresh: true
-        memory_handoff agent {"window": "6h"} → ! Correct window"#;
+        memory_handoff agent {"window": "6h"} → ! refresh"#;
     answers(&service, table).await;
     let refresh = r#"memory_handoff agent {"refresh": true, "window": "6h"}"#;
     let made = asked(&service, refresh).await;
@@ -130,7 +130,7 @@ async fn history_shows_log_diff_blame_and_records() {
     let table = r#"
         memory_history agent {"view": "log"} → /items/0/version 2
         memory_history agent {"view": "diff", "ref": "99"} → ! view log
-        memory_history agent {"view": "log", "base": "1"} → ! Correct base"#;
+        memory_history agent {"view": "log", "base": "1"} → ! base goes with view diff"#;
     answers(&service, table).await;
     for (request, expected) in [
         (r#"{"view": "diff"}"#, json!({"diff~": "+b"})),
