@@ -10,6 +10,7 @@ use crate::domain::text::{folded, single_blanks};
 use aho_corasick::AhoCorasick;
 use foldhash::fast::RandomState;
 use memchr::memmem::Finder;
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -79,35 +80,37 @@ fn unfenced(snippet: &str) -> Option<&str> {
 }
 
 /// Those of the wanted texts that occur in any of the others, but for the empty one.
-fn occurring(
-    mut wanted: HashSet<String, RandomState>,
-    texts: impl Iterator<Item = impl AsRef<str>>,
+fn occurring<'t>(
+    wanted: &HashSet<String, RandomState>,
+    texts: impl Iterator<Item = &'t str>,
 ) -> HashSet<String, RandomState> {
-    wanted.remove("");
-    if wanted.is_empty() {
-        return wanted;
-    }
-    let wanted: Vec<String> = wanted.into_iter().collect();
+    let wanted: Vec<&String> = wanted.iter().filter(|text| !text.is_empty()).collect();
     let finder =
         AhoCorasick::new(&wanted).expect("the limits of the automaton are far above an answer's size");
     let mut is_seen = vec![false; wanted.len()];
     for text in texts {
-        for found in finder.find_overlapping_iter(text.as_ref()) {
+        for found in finder.find_overlapping_iter(text) {
             is_seen[found.pattern().as_usize()] = true;
         }
     }
     let found = wanted.into_iter().zip(is_seen).filter(|(_, is_seen)| *is_seen);
-    found.map(|(text, _)| text).collect()
+    found.map(|(text, _)| text.clone()).collect()
 }
 
 /// The texts from which snippets may be copied.
 #[derive(Debug)]
 pub(super) struct Sources<'a> {
     input: Vec<Folded<'a>>,
-    /// The lines of the snippets of an answer that are in the input or in a snippet of the memory, folded.
-    copied: HashSet<String, RandomState>,
-    /// The texts of an answer without comparable words that are in the input, folded without case.
-    said: HashSet<String, RandomState>,
+    /// Snippets of the memory, folded.
+    known: Vec<String>,
+    /// The lines of the snippets of an answer, folded.
+    lines: HashSet<String, RandomState>,
+    /// Those of them that are in the input or in a known snippet, computed on first use.
+    copied: OnceCell<HashSet<String, RandomState>>,
+    /// The texts of an answer without comparable words, folded without case.
+    wordless: HashSet<String, RandomState>,
+    /// Those of them that are in the input, computed on first use.
+    said: OnceCell<HashSet<String, RandomState>>,
 }
 
 impl<'a> Sources<'a> {
@@ -119,13 +122,13 @@ impl<'a> Sources<'a> {
         lines: HashSet<String, RandomState>,
         wordless: HashSet<String, RandomState>,
     ) -> Self {
-        let input: Vec<Folded<'a>> = input.texts().map(Folded::of).collect();
-        let texts = || input.iter().map(|source| &source.folded);
-        let known: Vec<String> = snippets.map(single_blanks).collect();
         Self {
-            copied: occurring(lines, texts().chain(&known)),
-            said: occurring(wordless, texts().map(|text| text.to_lowercase())),
-            input,
+            input: input.texts().map(Folded::of).collect(),
+            known: snippets.map(single_blanks).collect(),
+            lines,
+            copied: OnceCell::new(),
+            wordless,
+            said: OnceCell::new(),
         }
     }
 
@@ -158,15 +161,26 @@ impl<'a> Sources<'a> {
 
     /// The first line of a snippet of the answer that is neither in the input nor in a known snippet.
     pub(super) fn foreign_line<'s>(&self, snippet: &'s str) -> Option<&'s str> {
+        let copied = self.copied.get_or_init(|| {
+            let input = self.input.iter().map(|source| &source.folded);
+            let texts = input.chain(&self.known).map(String::as_str);
+            occurring(&self.lines, texts)
+        });
         snippet.lines().find(|line| {
             let line = single_blanks(line);
-            !line.is_empty() && !self.copied.contains(&line)
+            !line.is_empty() && !copied.contains(&line)
         })
     }
 
     /// Whether a text of the answer without comparable words is in the input, ignoring blanks and case.
     pub(super) fn has(&self, text: &str) -> bool {
-        self.said.contains(&folded(text))
+        let said = self.said.get_or_init(|| {
+            let input = self.input.iter().map(|source| source.folded.to_lowercase());
+            let input: Vec<String> = input.collect();
+            occurring(&self.wordless, input.iter().map(String::as_str))
+        });
+        let text = folded(text);
+        !text.is_empty() && said.contains(&text)
     }
 }
 
@@ -182,7 +196,7 @@ mod tests {
             texts in proptest::collection::vec("[abé]{0,20}", 0..4),
         ) {
             let wanted: HashSet<String, RandomState> = wanted.into_iter().collect();
-            let found = occurring(wanted.clone(), texts.iter());
+            let found = occurring(&wanted, texts.iter().map(String::as_str));
             for text in wanted {
                 let is_part = texts.iter().any(|other| other.contains(&text));
                 prop_assert_eq!(found.contains(&text), is_part, "{}", text);
