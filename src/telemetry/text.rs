@@ -57,11 +57,7 @@ where
         }
         // An error of the database may quote a client: a line end in it must not begin a line that looks like the service's.
         let text = line.text.trim_end_matches('\n');
-        // Most lines are visible ASCII. Without an early end it is several bytes an instruction.
-        match text
-            .bytes()
-            .fold(true, |all, byte| all & matches!(byte, b' '..=b'~'))
-        {
+        match consists_of(text, is_visible) {
             true => writer.write_str(text)?,
             false => writer.write_str(&text.replace(char::is_control, " "))?,
         }
@@ -102,11 +98,18 @@ fn has_plain_name(field: &Field) -> bool {
     name != "message" && !name.bytes().any(|byte| byte == b'.' || byte == b'#')
 }
 
+fn is_visible(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~')
+}
+
+/// Whether a text has no other bytes than such. Without an early end it is several bytes an instruction.
+fn consists_of(text: &str, is_such: impl Fn(u8) -> bool) -> bool {
+    text.bytes().fold(true, |all, byte| all & is_such(byte))
+}
+
 /// Whether a text needs no escaping.
 fn is_plain(text: &str) -> bool {
-    let plain = |byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
-    // Without an early end it is several bytes an instruction.
-    text.bytes().fold(true, |all, byte| all & plain(byte))
+    consists_of(text, |byte| is_visible(byte) && byte != b'"' && byte != b'\\')
 }
 
 impl Visit for PlainLine {
