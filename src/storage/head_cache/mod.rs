@@ -41,7 +41,7 @@ const STRIPES: usize = 1_024;
 const OVERHEAD: u64 = 512;
 
 /// Expected size of a head, for the initial capacity of the table.
-const EXPECTED: u64 = 2_048 + OVERHEAD;
+const EXPECTED: u64 = 4_096 + OVERHEAD;
 
 /// The cached heads of this process.
 pub(super) struct HeadCache {
