@@ -135,9 +135,9 @@ pub fn step<W: Future>(name: &'static str, work: W) -> Instrumented<W> {
     work.instrument(tracing::trace_span!(target: TARGET, "step", "otel.name" = format!("update.{name}")))
 }
 
-/// An attempt of a transaction as a span.
-pub fn transaction<W: Future>(name: &'static str, work: W) -> Instrumented<W> {
-    work.instrument(tracing::trace_span!(target: TARGET, "transaction", "otel.name" = name))
+/// An attempt of a transaction, or the statement that saves versions, as a span.
+pub fn database<W: Future>(name: &'static str, work: W) -> Instrumented<W> {
+    work.instrument(tracing::trace_span!(target: TARGET, "database", "otel.name" = name))
 }
 
 /// One attempt of a queued update: a trace of its own, since its request was answered long before.

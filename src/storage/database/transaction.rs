@@ -141,7 +141,7 @@ where
     };
     let mut repeats = 0;
     let done = loop {
-        let done: Result<(T, bool), E> = traces::transaction(name, attempt()).await;
+        let done: Result<(T, bool), E> = traces::database(name, attempt()).await;
         match done.as_ref().err().and_then(TransactionError::of_storage) {
             Some(error) if repeats < MAX_REPEATS && may_repeat(error) => {
                 tracing::debug!(transaction = name, repeats, %error, "lost a race, running it again");

@@ -16,6 +16,7 @@ use crate::storage::idempotency::{Gone, keep_answers};
 use crate::storage::memories::paths;
 use crate::storage::records::projection::ChangedRecord;
 use crate::storage::updates::{insert_runs, resolve_run};
+use crate::telemetry::traces;
 use serde::Serialize;
 use serde_json::Value;
 use sqlx::Arguments as _;
@@ -35,7 +36,7 @@ pub(in crate::storage) async fn save(
     connection: &mut Connection,
     all: &[Prepared],
 ) -> Result<Vec<usize>, StorageError> {
-    let saved = save_versions(connection, all).await?;
+    let saved = traces::database("db.memory_contexts.save", save_versions(connection, all)).await?;
     let runs = saved.iter().filter_map(|&place| {
         let Prepared { new, run_json, .. } = &all[place];
         Some((new.run.as_deref()?, run_json.as_ref()?))

@@ -114,6 +114,7 @@ async fn an_update_is_one_trace_from_the_callers_span_to_the_commit() {
         ("update.save", request),
         ("model.call", find("update.ask")),
         ("db.memories.change", find("update.save")),
+        ("db.memory_contexts.save", find("db.memories.change")),
     ] {
         let parent_id = &find(child).parent_span_id;
         assert_eq!(*parent_id, parent.span_id, "{child} of {names:?}");
