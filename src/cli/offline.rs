@@ -114,6 +114,8 @@ async fn check(
         true => storage.migrate().await?,
         false => storage.check_schema().await?,
     }
+    // Writing has another form where the tables are distributed.
+    storage.distribution().await?;
     Ok(())
 }
 

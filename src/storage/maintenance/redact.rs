@@ -278,8 +278,8 @@ impl<'a> Redacted<'a> {
         drop(rows);
         sqlx::query!(
             "UPDATE updates SET request = $4, exchanges = $5, outcome = $4,
-                                status = CASE status WHEN 'proposed' THEN 'expired' ELSE status END,
-                                finished_at = CASE status WHEN 'proposed' THEN $6 ELSE finished_at END
+                                status = CASE WHEN status = 'proposed' THEN 'expired' ELSE status END,
+                                finished_at = CASE WHEN status = 'proposed' THEN $6 ELSE finished_at END
              WHERE vault_id = $1 AND memory_id = $2 AND update_id = ANY ($3)",
             vault.as_str(),
             memory.as_str(),

@@ -84,7 +84,9 @@ impl From<StorageError> for LineError {
         let StorageError::Internal(sqlx::Error::Database(found)) = &error else {
             return Self::Storage(error);
         };
-        match found.constraint() {
+        // That of a shard ends with its number (Citus).
+        let is_of_shard = |c: char| c == '_' || c.is_ascii_digit();
+        match found.constraint().map(|name| name.trim_end_matches(is_of_shard)) {
             // In record lines or in the operations of versions.
             Some("records_task_id_key") => problem("task_id: two tasks of the memory have the same"),
             Some("memory_contexts_pkey") => problem("context_id: it stands twice in this memory"),

@@ -86,7 +86,7 @@ async fn a_write_that_is_decided_twice_takes_its_room_once() {
     put(&service, "v", "a", "# A\n").await.is(201);
     // Held by somebody else, so that the optimistic write is passed over and decided again under the lock.
     let mut holder = service.rows().begin().await.unwrap();
-    let lock = sqlx::query("SELECT FROM memories FOR UPDATE");
+    let lock = sqlx::query("SELECT FROM memories WHERE vault_id = 'v' FOR UPDATE");
     lock.execute(&mut *holder).await.unwrap();
     let release = async {
         service.waits_for_locks(1).await;

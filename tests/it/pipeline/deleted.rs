@@ -37,10 +37,10 @@ async fn is_untouched(service: &Service, memory: &Memory) {
     assert_eq!(service.count("memory_contexts").await, 4);
 }
 
-/// A transaction that holds the rows of all memories.
+/// A transaction that holds the rows of all memories of the vault.
 async fn holder(service: &Service) -> Transaction<'static, Postgres> {
     let mut holder = service.rows().begin().await.unwrap();
-    let rows = sqlx::query("SELECT FROM memories FOR UPDATE");
+    let rows = sqlx::query("SELECT FROM memories WHERE vault_id = 'acme' FOR UPDATE");
     rows.execute(&mut *holder).await.unwrap();
     holder
 }
