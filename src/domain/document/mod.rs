@@ -60,14 +60,17 @@ pub use outline::{
     Headings, ManagedSection, Section, SectionsChanged, closing_fence, find_section, has_free_progress,
     headings, managed_body, outline, sections_changed,
 };
-pub use progress::{progress_of, whole_progress_of};
+pub use progress::{plain_progress_of, progress_of};
 pub use record::{Record, location_of, record_ranges, records};
 pub use render::{Expiry, Marks, NotATime, Until, written_time};
 
 pub use lines::Fence;
 pub(in crate::domain) use lines::{TAB, indentation, lines};
 pub(in crate::domain) use outline::{Layout, heading_of};
+pub(in crate::domain) use progress::whole_progress_of;
 pub(in crate::domain) use record::{
     Entry, end_of_reason, entries, entries_of, normalised_snippet, pinned, reason_end, record_at,
 };
-pub(in crate::domain) use render::{brackets, changed_marks, leading_marks, progress_body, record_lines};
+pub(in crate::domain) use render::{
+    brackets, changed_marks, leading_marks, progress_body, record_lines, written_lists,
+};

@@ -286,18 +286,27 @@ pub(in crate::domain) fn record_lines(id: RecordId, time: DateTime<Utc>, record:
     out
 }
 
-/// Renders the body of `Current Progress`: each non-empty list under its sub-heading.
+/// Renders the body of `Current Progress`: each non-empty list under its sub-heading, each bullet on one line.
 pub(in crate::domain) fn progress_body(progress: &Progress) -> String {
+    let one_line = |bullets: &[String]| -> Vec<String> {
+        let lines = bullets.iter().map(|bullet| document_line(bullet));
+        lines.filter(|bullet| !bullet.is_empty()).collect()
+    };
+    written_lists(&Progress {
+        completed: one_line(&progress.completed),
+        in_progress: one_line(&progress.in_progress),
+        remaining: one_line(&progress.remaining),
+    })
+}
+
+/// The same with the bullets as they are.
+pub(in crate::domain) fn written_lists(progress: &Progress) -> String {
     let mut body = String::new();
     for (title, bullets) in progress.lists() {
-        let bullets = bullets
-            .iter()
-            .map(|bullet| document_line(bullet))
-            .filter(|bullet| !bullet.is_empty());
-        for (index, bullet) in bullets.enumerate() {
-            if index == 0 {
-                body.push_str(&format!("## {title}\n"));
-            }
+        if !bullets.is_empty() {
+            body.push_str(&format!("## {title}\n"));
+        }
+        for bullet in bullets {
             body.push_str(&format!("- {bullet}\n"));
         }
     }

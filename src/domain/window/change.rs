@@ -2,11 +2,11 @@
 
 use super::status::Status;
 use super::task::{Task, task_line, without_reason};
-use crate::domain::document::{ManagedSection, entries, pinned, progress_body, records, whole_progress_of};
+use crate::domain::document::{ManagedSection, entries, pinned, records, whole_progress_of, written_lists};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::memory::{AppliedOperation, ChangedDocument, Counters, Edit, EditError, OperationName};
 use crate::domain::operation::AddedRecord;
-use crate::domain::text::{folded, one_line};
+use crate::domain::text::{folded, one_line, visible_line};
 use chrono::SubsecRound as _;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -257,17 +257,17 @@ impl SessionRecord {
 }
 
 /// The body of `Current Progress` with the bullets of `In Progress` that equal the intent moved, as one bullet, to the end of
-/// `Completed`. `None` if there is none, or if the section has more than its lists.
+/// `Completed`. Each bullet stays as it is written. `None` if there is none, or if the section has more than its lists.
 fn completed(document: &str, intent: &str) -> Option<String> {
     let mut progress = whole_progress_of(document)?;
     let wanted = folded(intent);
-    let is_equal = |bullet: &str| folded(bullet) == wanted;
+    let is_equal = |bullet: &str| folded(&visible_line(bullet)) == wanted;
     let done = progress.in_progress.extract_if(.., |bullet| is_equal(bullet));
     let moved = done.collect::<Vec<_>>().into_iter().next()?;
     if !progress.completed.iter().any(|bullet| is_equal(bullet)) {
         progress.completed.push(moved);
     }
-    Some(progress_body(&progress))
+    Some(written_lists(&progress))
 }
 
 #[cfg(test)]

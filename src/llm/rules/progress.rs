@@ -4,7 +4,7 @@ use super::heard;
 use super::markers::{Kind, markers};
 use super::session::{Session, Statement};
 use super::{LEAST_WORDS, tidy, tidy_of};
-use crate::domain::document::whole_progress_of;
+use crate::domain::document::plain_progress_of;
 use crate::domain::operation::Progress;
 use crate::domain::text::{bare_words, has_secret, words};
 
@@ -24,10 +24,10 @@ struct Work {
     bare: String,
 }
 
-/// The progress after the session; `None` if it says nothing new, or if a person has written more there than the lists. A task
-/// without messages is work in progress.
+/// The progress after the session; `None` if it says nothing new, or if a person has written more there than bullets of plain
+/// text. A task without messages is work in progress.
 pub(super) fn rewritten(memory: &str, task: &str, is_alone: bool, session: &Session<'_>) -> Option<Progress> {
-    let before = whole_progress_of(memory)?;
+    let before = plain_progress_of(memory)?;
     let mut work: Vec<Work> = Vec::new();
     for (list, state) in [
         (&before.completed, Kind::Done),

@@ -450,12 +450,21 @@ fn progress_with_more_than_its_lists_stays_as_it_is() {
         let memory = format!("# Current Progress\n## In Progress\n- lexer\n{progress}");
         operations(&memory, "", std::slice::from_ref(&message)).len()
     };
-    assert_eq!(heard("## Remaining\n- docs\n  and more\n"), 1);
+    for wrapped in ["and more", "`more`", "2 more.  All."] {
+        assert_eq!(
+            heard(&format!("## Remaining\n- docs\n  {wrapped}\n")),
+            1,
+            "{wrapped}"
+        );
+    }
     for more in [
         "1. a step\n",
         "## Blocked\n- the API keys\n",
         "We wait for them.\n",
         "```\ncode\n```\n",
+        "- fix:\n  1. run\n",
+        "- fix:\n\n  ```sh\n  make\n  ```\n",
+        "- run `make  all`\n",
     ] {
         assert_eq!(heard(more), 0, "{more}");
     }

@@ -37,7 +37,7 @@ async fn operations_task_and_status_are_one_version() {
                "/operations/*/op": ["rewrite_progress", "add", "archive", "add", "rewrite_status"]}),
     );
     let table = r###"
-        GET context | Accept: application/json → 200 {"context~": ["## Completed\n- wire The parser\n## In Progress\n- Test it\n", "Goal: ship it\n"]}
+        GET context | Accept: application/json → 200 {"context~": ["## Completed\n- wire  The parser\n## In Progress\n- Test it\n", "Goal: ship it\n"]}
         GET records/T-6 → 200 {"task_id": "t", "epic": "Parser", "outcome": {"ok": true}}
         GET log → 200 {"/items/0/source": "update"}
         GET archive/history | Accept: application/json → 200 {"items#": 1}"###;

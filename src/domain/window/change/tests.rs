@@ -54,7 +54,8 @@ fn bullets_of_a_person_are_the_status_and_are_written_where_they_stand() {
 #[test]
 fn the_bullet_of_the_intent_moves_where_no_other_text_is_lost() {
     let table = r"
-        ## Completed\n- a\n\n## In Progress\n- Wire  THE\n  parser\n- b\n ⇒ ## Completed\n- a\n- Wire THE parser\n## In Progress\n- b\n
+        ## Completed\n- a\n\n## In Progress\n- Wire  THE\n  parser\n- b\n ⇒ ## Completed\n- a\n- Wire  THE\n  parser\n## In Progress\n- b\n
+        ## In Progress\n- Wire the parser\n- fix it:\n  1. run `make  all`\n\n  ```sh\n  for i in 1 2; do\n      echo\n  done\n  ```\n\n## Remaining\n* b  c  \n  d\n ⇒ ## Completed\n- Wire the parser\n## In Progress\n- fix it:\n  1. run `make  all`\n\n  ```sh\n  for i in 1 2; do\n      echo\n  done\n  ```\n## Remaining\n- b  c  \n  d\n
         ## In Progress\n- wire the parser\n ⇒ ## Completed\n- wire the parser\n
         ## In Progress:\n* wire the parser\n\n- b\n## Completed\n- None\n## Remaining\n- wire the parser ⇒ ## Completed\n- wire the parser\n## In Progress\n- b\n## Remaining\n- wire the parser\n
         ## In Progress:\n* wire the parser\n\n- b\n## Completed\n- n/a\n## Remaining\n- wire the parser ⇒ ## Completed\n- wire the parser\n## In Progress\n- b\n## Remaining\n- wire the parser\n
