@@ -113,7 +113,8 @@ impl Pipeline {
                 break;
             };
             let is_json = asking.schema.is_some();
-            let read = || parse(role, &text, is_json, stopped_at_limit);
+            let author = matches!(expected, Expected::Section(_)).then_some(role);
+            let read = || parse(author, &text, is_json, stopped_at_limit);
             let mut parsed = fair::on_cpu(text.len(), read).await;
             let mut reading = match expected {
                 Expected::Section(case) => {
@@ -429,14 +430,13 @@ fn describe(faults: &[Fault]) -> String {
 }
 
 /// Step 3: reads the answer of a role, or to a consolidation: JSON of the schema that was asked for, or else text.
-fn parse(role: Role, text: &str, is_of_schema: bool, is_cut_off: bool) -> Parsed {
-    let parsed = match is_of_schema.then(|| dsl::structured::read(role, text)).flatten() {
-        Some((parsed, items)) => return parsed.quoting(|range| items[range.start].as_str().into()),
+fn parse(author: Option<Role>, text: &str, is_of_schema: bool, is_cut_off: bool) -> Parsed {
+    let read = || dsl::structured::read(author, text, is_cut_off);
+    match is_of_schema.then(read).flatten() {
+        Some((parsed, items)) => parsed.quoting(|range| items[range.start].as_str().into()),
         // Text that does not match the schema is read as text, so that its author hears of the fault.
-        None if is_cut_off => dsl::parse_cut_off(text),
-        None => dsl::parse(text),
-    };
-    parsed.quoting(|range| text[range.clone()].into())
+        None => dsl::parse_answer(author, text, is_cut_off).quoting(|range| text[range.clone()].into()),
+    }
 }
 
 fn listed(ids: &[RecordId]) -> String {

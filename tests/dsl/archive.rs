@@ -1,7 +1,9 @@
 //! `ARCHIVE`: the three spellings, several ids, ids as models write them, and invalid ids.
 
-use crate::table::{ARCHIVE, TEXT, Table, read};
-use working_memory::domain::operation::Operation;
+use crate::table::{ARCHIVE, TEXT, Table, kinds, read};
+use working_memory::domain::dsl::parse_answer;
+use working_memory::domain::operation::FaultKind::WrongSectionId;
+use working_memory::domain::operation::{Operation, Role};
 
 const SNIPPETS: Table = Table("VERBATIM_CONTEXT:\n  ARCHIVE:\n    ");
 
@@ -134,6 +136,19 @@ fn a_ground_may_be_said_in_a_sentence() {
                 assert!(has_ground, "{ground}");
             }
         }
+    }
+}
+
+#[test]
+fn below_the_header_of_its_role_a_model_takes_nothing_out_of_another_section() {
+    for (header, expected) in [
+        ("KEY_LEARNINGS", (1, vec![WrongSectionId])),
+        // What it says of another section is left out by who asked it.
+        ("VERBATIM_CONTEXT", (2, vec![])),
+    ] {
+        let text = format!("{header}:\n  ARCHIVE:\n    - VC-1, D-1 duplicate of VC-3 because a\n");
+        let parsed = parse_answer(Some(Role::Learnings), &text, false);
+        assert_eq!((parsed.items.len(), kinds(&parsed)), expected, "{header}");
     }
 }
 

@@ -9,7 +9,7 @@ use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::operation::{Operation, Role};
 
 fn operations(role: Role, answer: &Value) -> Vec<Operation> {
-    let (parsed, written) = read(role, &answer.to_string()).expect("an answer");
+    let (parsed, written) = read(role, &answer.to_string(), false).expect("an answer");
     assert!(
         parsed.faults.iter().all(|fault| fault.kind.is_warning()),
         "{:?}",
@@ -74,7 +74,7 @@ proptest! {
     #[test]
     fn any_text_is_read_without_a_panic(answer in any::<String>()) {
         for role in Role::ALL {
-            let _ = read(role, &answer);
+            let _ = (read(role, &answer, false), read(role, &answer, true));
         }
     }
 }
@@ -82,16 +82,16 @@ proptest! {
 #[test]
 fn progress_is_read_and_nothing_is_no_change() {
     let said = json!({"completed": ["Wrote\n the parser"], "in_progress": ["Wire it"], "remaining": []});
-    let (parsed, _) = read(Role::Progress, &said.to_string()).unwrap();
+    let (parsed, _) = read(Role::Progress, &said.to_string(), false).unwrap();
     assert_eq!(table::said(&parsed), "progress Wrote the parser | Wire it | ");
     for role in Role::ALL {
         let empty = json!({"completed": [], "in_progress": [], "remaining": [], "add": [], "archive": []});
         assert_eq!(operations(role, &empty), []);
         for fenced in ["{}", "```json\n{}\n```\n"] {
-            let (nothing, _) = read(role, fenced).unwrap();
+            let (nothing, _) = read(role, fenced, false).unwrap();
             assert_eq!((nothing.items, nothing.faults), (vec![], vec![]));
         }
-        assert_eq!(read(role, "CURRENT_PROGRESS: none"), None);
+        assert_eq!(read(role, "CURRENT_PROGRESS: none", false), None);
     }
 }
 
@@ -103,7 +103,7 @@ fn bullets_that_say_that_there_is_nothing_are_none() {
         (lists(["None.", "a", "none"]), "progress  | a | "),
         (lists(["a", "no change", "none"]), "! MissingInProgress"),
     ] {
-        let (parsed, _) = read(Role::Progress, &answer.to_string()).unwrap();
+        let (parsed, _) = read(Role::Progress, &answer.to_string(), false).unwrap();
         assert_eq!(table::said(&parsed), expected, "{answer}");
     }
 }
@@ -116,7 +116,7 @@ fn json_of_another_form_is_no_answer_and_other_members_beside_the_known_ones_are
         json!({"Completed": ["a"], "In Progress": ["b"]}),
         json!([["a"], ["b"], []]),
     ] {
-        assert_eq!(read(Role::Learnings, &other.to_string()), None, "{other}");
+        assert_eq!(read(Role::Learnings, &other.to_string(), false), None, "{other}");
     }
     let more = json!({"thoughts": "c", "add": [{"reason": "a", "content": "b"}]});
     let read = operations(Role::Learnings, &more);
@@ -133,7 +133,7 @@ fn of_an_answer_that_ends_early_the_whole_items_are_read() {
         "]} I hope that this helps.",
     ] {
         for before in ["", "```json\n"] {
-            let (parsed, written) = read(Role::Learnings, &format!("{before}{whole}{lost}")).unwrap();
+            let (parsed, written) = read(Role::Learnings, &format!("{before}{whole}{lost}"), false).unwrap();
             assert_eq!(
                 table::said(&parsed),
                 "KL a | b }] \" { + KL c | d ! Truncated",
@@ -149,11 +149,51 @@ fn of_an_answer_that_ends_early_the_whole_items_are_read() {
         r#"{"learnings": [{"reason": "a", "content": "b"}, {"#,
         r#"Like {"add": [{"reason": "a", "content": "b"}"#,
     ] {
-        assert_eq!(read(Role::Learnings, none), None, "{none}");
+        assert_eq!(read(Role::Learnings, none, false), None, "{none}");
     }
     // A progress of which bullets are missing would say that they are gone.
     let mixed = r#"{"completed": ["a"], "add": [{"reason": "a", "content": "b"}], "in_progress": ["b"#;
-    assert_eq!(read(Role::Progress, mixed), None);
+    assert_eq!(read(Role::Progress, mixed, false), None);
+}
+
+#[test]
+fn of_a_whole_answer_that_was_cut_off_the_last_item_in_its_order_is_dropped() {
+    let added = r#""add": [{"reason": "c", "content": "d } ] e"}]"#;
+    let archived = r#""archive": [{"id": "KL-1", "reason": "a"}, {"id": "KL-2", "reason": "b"}]"#;
+    for (answer, expected) in [
+        (
+            format!("{{{archived}, {added}}}"),
+            "archive KL-1 | a + archive KL-2 | b ! Truncated",
+        ),
+        (
+            format!("```json\n{{{added}, {archived}}}\n```"),
+            "KL c | d } ] e + archive KL-1 | a ! Truncated",
+        ),
+        (format!("{{{added}, \"archive\": []}}"), "! Truncated"),
+        (
+            format!("{{{added}, {}", &archived[..archived.len() - 1]),
+            "KL c | d } ] e + archive KL-1 | a ! Truncated",
+        ),
+        (
+            format!("{{{}, {{\"rea", &added[..added.len() - 1]),
+            "KL c | d } ] e ! Truncated",
+        ),
+        ("{\"add\": []}".to_owned(), "! Truncated"),
+    ] {
+        let (parsed, written) = read(Role::Learnings, &answer, true).unwrap();
+        assert_eq!(table::said(&parsed), expected, "{answer}");
+        assert!(parsed.faults[0].range.start < written.len());
+    }
+    let progress = r#"{"completed": [], "in_progress": ["a"], "remaining": ["b"]}"#;
+    let (parsed, _) = read(Role::Progress, progress, true).unwrap();
+    assert_eq!(table::said(&parsed), "! Truncated");
+}
+
+#[test]
+fn a_list_that_is_null_is_empty() {
+    let said = json!({"add": null, "archive": [{"id": "KL-2", "reason": "a"}], "completed": null});
+    let (parsed, _) = read(Role::Learnings, &said.to_string(), false).unwrap();
+    assert_eq!(table::said(&parsed), "archive KL-2 | a");
 }
 
 #[test]
@@ -162,7 +202,7 @@ fn a_nul_that_json_escapes_is_replaced() {
         "add": [{"reason": "a\0", "label": "b\0", "snippet": "c\0\nd"}],
         "archive": [{"id": "KL-1\0", "reason": "e"}],
     });
-    let (parsed, _) = read(Role::Verbatim, &said.to_string()).unwrap();
+    let (parsed, _) = read(Role::Verbatim, &said.to_string(), false).unwrap();
     let snippet = Operation::snippet("a\u{fffd}", "b\u{fffd}", "c\u{fffd}\nd");
     assert_eq!(parsed.items[0].operation, snippet);
     assert!(parsed.faults[0].detail.starts_with("`KL-1\u{fffd}` is not an id"));
@@ -174,7 +214,7 @@ fn colons_stay_and_missing_members_are_reported() {
         {"reason": "because CI failed: twice:", "content": "pin: it"},
         {"reason": " ", "content": "no reason"},
     ]});
-    let (parsed, written) = read(Role::Learnings, &said.to_string()).unwrap();
+    let (parsed, written) = read(Role::Learnings, &said.to_string(), false).unwrap();
     assert_eq!(
         table::said(&parsed),
         "KL CI failed: twice | pin: it ! MissingReason"

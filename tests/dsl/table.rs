@@ -6,7 +6,7 @@
 //! - `progress a, b | c | d`: completed, in progress, remaining
 //! - `! MissingReason EmptyContent`: the faults
 
-use working_memory::domain::dsl::{Parsed, parse, parse_cut_off};
+use working_memory::domain::dsl::{Parsed, parse, parse_answer};
 use working_memory::domain::operation::{AddedRecord, FaultKind, Operation};
 
 /// Cases whose texts have one start, such as the headers above an item.
@@ -133,7 +133,7 @@ pub(crate) fn read(text: &str) -> Parsed {
 
 /// The same of a text that its model did not finish.
 pub(crate) fn read_cut_off(text: &str) -> Parsed {
-    sound(text, parse_cut_off(text))
+    sound(text, parse_answer(None, text, true))
 }
 
 fn sound(text: &str, parsed: Parsed) -> Parsed {

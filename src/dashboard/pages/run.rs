@@ -247,10 +247,10 @@ impl Shown {
     fn of(place: usize, exchange: Exchange) -> Self {
         let answer = exchange.answer.as_deref().unwrap_or_default();
         let role: Option<Role> = exchange.section.as_deref().and_then(|name| name.parse().ok());
-        let of_schema = role.and_then(|role| dsl::structured::read(role, answer));
+        let of_schema = role.and_then(|role| dsl::structured::read(role, answer, false));
         let (faults, is_text) = match of_schema {
             Some((parsed, _)) => (parsed.faults, false),
-            None => (dsl::parse(answer).faults, true),
+            None => (dsl::parse_answer(role, answer, false).faults, true),
         };
         let ranges = faults.iter().filter(|_| is_text);
         let ranges: Vec<_> = ranges.map(|fault| fault.range.clone()).collect();

@@ -4,7 +4,7 @@ use super::lines::{is_no_change, is_placeholder, is_template_snippet};
 use crate::domain::consolidation::Ground;
 use crate::domain::document::{changed_marks, reason_end};
 use crate::domain::ids::{RecordId, RecordKind};
-use crate::domain::operation::{AddedRecord, Fault, FaultKind, Operation};
+use crate::domain::operation::{AddedRecord, Fault, FaultKind, Operation, Role};
 use crate::domain::text::lines::{one_line, start_of};
 
 /// Maximum number of ids in one `ARCHIVE` item: each gets a copy of the reason.
@@ -168,16 +168,25 @@ fn of_records(
     }
     let of_section = |id: RecordId| match id.kind == kind || has_ground {
         true => operation(id),
-        false => {
-            let prefix = kind.prefix();
-            let detail = format!("{id} is not an id of this section, whose ids begin with {prefix}-");
-            Err(Fault::new(FaultKind::WrongSectionId, detail))
-        }
+        false => Err(wrong_section(id, kind)),
     };
     let outcomes = names
         .into_iter()
         .map(|name| on_record(name, reason, Some(kind), of_section));
     outcomes.collect()
+}
+
+fn wrong_section(id: RecordId, kind: RecordKind) -> Fault {
+    let prefix = kind.prefix();
+    let detail = format!("{id} is not an id of this section, whose ids begin with {prefix}-");
+    Fault::new(FaultKind::WrongSectionId, detail)
+}
+
+/// The fault of an operation in the section of a role, by its model, that takes out a record of another role's section.
+pub(super) fn foreign(own: Role, operation: &Operation) -> Option<Fault> {
+    let id = operation.leaving().next()?;
+    let is_foreign = operation.role().is_some_and(|role| role != own);
+    is_foreign.then_some(wrong_section(id, own.record_kind()?).of(Some(id)))
 }
 
 /// The operation on a record, by its id as it is written. `kind` is that of the section it is in, if it is in one.

@@ -106,4 +106,4 @@ pub mod structured;
 pub use super::faults::Parsed;
 pub(crate) use items::begins_with_id;
 pub(in crate::domain) use lines::bullet;
-pub use parser::{parse, parse_cut_off};
+pub use parser::{parse, parse_answer};

@@ -14,16 +14,13 @@ use std::ops::Range;
 /// Parses a text. Total: every input has a result.
 #[must_use]
 pub fn parse(text: &str) -> Parsed {
-    read(text, false)
+    parse_answer(None, text, false)
 }
 
-/// Parses the text of a model that stopped at its token limit: its last item is not trusted.
+/// Parses the text of a model. Below the header of its role it takes out no records of other roles, whatever their ground.
+/// If the model stopped at its token limit, the last item is not trusted.
 #[must_use]
-pub fn parse_cut_off(text: &str) -> Parsed {
-    read(text, true)
-}
-
-fn read(text: &str, is_cut_off: bool) -> Parsed {
+pub fn parse_answer(author: Option<Role>, text: &str, is_cut_off: bool) -> Parsed {
     let count = text.bytes().filter(|byte| *byte == b'\n').count();
     if count > MAX_TEXT_LINES {
         let mut parsed = Parsed::default();
@@ -34,6 +31,7 @@ fn read(text: &str, is_cut_off: bool) -> Parsed {
     let lines = lines::split(text);
     let mut parser = Parser {
         text,
+        author,
         until: lines.len(),
         lines,
         ..Parser::default()
@@ -50,6 +48,8 @@ fn read(text: &str, is_cut_off: bool) -> Parsed {
 #[derive(Default)]
 pub(super) struct Parser<'t> {
     pub(super) text: &'t str,
+    /// The role whose model wrote it.
+    author: Option<Role>,
     pub(super) lines: Vec<Line>,
     /// Index of the next line.
     pub(super) at: usize,
@@ -356,8 +356,14 @@ impl Parser<'_> {
         range: Range<usize>,
         mut warning: Option<Fault>,
     ) {
+        // What an author writes below its own header is about its own records.
+        let own = self.section.map(|(own, _)| own);
+        let own = own.filter(|own| self.author == Some(*own));
+        let section = own.unwrap_or(section);
         for read in read {
-            match read {
+            let operation = read.as_ref().ok();
+            let foreign = operation.and_then(|operation| items::foreign(own?, operation));
+            match foreign.map_or(read, Err) {
                 Ok(operation) => {
                     if let Some(warning) = warning.take() {
                         self.parsed.fault(warning);

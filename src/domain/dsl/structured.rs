@@ -2,10 +2,11 @@
 //! such an answer, by the rules of [`requests`].
 
 use super::Parsed;
+use super::items;
 use super::lines::is_no_change;
 use super::requests::{self, OperationRequest, RecordSection};
 use crate::domain::ids::RecordId;
-use crate::domain::operation::{Fault, FaultKind, Role};
+use crate::domain::operation::{Fault, FaultKind, Item, Role};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -93,12 +94,12 @@ fn object(members: &[(&str, Value)]) -> Value {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct JsonAnswer {
-    completed: Vec<String>,
-    in_progress: Vec<String>,
-    remaining: Vec<String>,
-    add: Vec<JsonItem>,
-    archive: Vec<JsonItem>,
-    merge: Vec<JsonItem>,
+    completed: Option<Vec<String>>,
+    in_progress: Option<Vec<String>>,
+    remaining: Option<Vec<String>>,
+    add: Option<Vec<JsonItem>>,
+    archive: Option<Vec<JsonItem>>,
+    merge: Option<Vec<JsonItem>>,
 }
 
 /// The members of an answer.
@@ -144,10 +145,9 @@ fn answer_of(json: &str) -> Option<JsonAnswer> {
     is_known.then(|| serde_json::from_str(json).ok()).flatten()
 }
 
-/// Where the last whole item of the lists of an answer ends, if what follows it is no JSON: a token limit ended the answer, or a
-/// server that does not enforce the schema let other text through.
-fn end_of_items(answer: &str) -> Option<usize> {
-    let (mut depth, mut in_text, mut is_escaped, mut end) = (0_usize, false, false, None);
+/// Where the whole items of the lists of an answer end.
+fn ends_of_items(answer: &str) -> Vec<usize> {
+    let (mut depth, mut in_text, mut is_escaped, mut ends) = (0_usize, false, false, Vec::new());
     for (at, byte) in answer.bytes().enumerate() {
         match byte {
             _ if is_escaped => is_escaped = false,
@@ -158,31 +158,67 @@ fn end_of_items(answer: &str) -> Option<usize> {
             b'}' | b']' => {
                 depth = depth.saturating_sub(1);
                 // The object of the answer and the list are open.
-                end = (byte == b'}' && depth == 2).then_some(at + 1).or(end);
+                ends.extend((byte == b'}' && depth == 2).then_some(at + 1));
             }
             _ => {}
         }
     }
-    end
+    ends
 }
 
-/// Reads a JSON answer of a role, or to a consolidation, as operations, and returns each as it was written, by its position;
+/// Reads the JSON answer of a role, or to a consolidation, as operations, and returns each as it was written, by its position;
 /// `None` if the answer does not match the schema. Of one that ends early its whole items are read, but no progress: without
-/// its last bullets it would say something else.
+/// its last bullets it would say something else. If a token limit or a filter ended it, the last item is not trusted, even if it
+/// is whole. A role takes out no records of other roles, whatever their ground.
 #[must_use]
-pub fn read(role: impl Into<Option<Role>>, answer: &str) -> Option<(Parsed, Vec<String>)> {
-    let role: Option<Role> = role.into();
+pub fn read(
+    author: impl Into<Option<Role>>,
+    answer: &str,
+    is_cut_off: bool,
+) -> Option<(Parsed, Vec<String>)> {
+    let author: Option<Role> = author.into();
+    let (mut parsed, written) = read_items(author, answer, is_cut_off)?;
+    if let Some(own) = author.filter(|role| role.record_kind().is_some()) {
+        // Faults of its lists are its own, whatever ids they name.
+        let lists = parsed.faults.iter_mut();
+        let lists = lists.filter(|fault| fault.section != Some(Role::Progress));
+        lists.for_each(|fault| fault.section = Some(own));
+        let foreign = |item: &Item| {
+            let fault = items::foreign(own, &item.operation)?;
+            Some(fault.at(Some(own), item.range.clone()))
+        };
+        let faults: Vec<Fault> = parsed.items.iter().filter_map(foreign).collect();
+        parsed.items.retain(|item| foreign(item).is_none());
+        faults.into_iter().for_each(|fault| parsed.fault(fault));
+    }
+    Some((parsed, written))
+}
+
+fn read_items(role: Option<Role>, answer: &str, is_cut_off: bool) -> Option<(Parsed, Vec<String>)> {
     let text = unfenced(answer);
+    let is_progress = role == Some(Role::Progress);
     let (answer, lost) = match answer_of(text) {
-        Some(answer) => (answer, None),
-        None if role == Some(Role::Progress) || !text.starts_with('{') => return None,
-        None => {
-            let (whole, lost) = text.split_at(end_of_items(text)?);
-            (answer_of(&format!("{whole}]}}"))?, Some(lost))
+        Some(answer) if !is_cut_off => (answer, None),
+        None if is_progress || !text.starts_with('{') => return None,
+        complete => {
+            let mut ends = ends_of_items(text);
+            let behind = ends.last().map_or(text, |end| &text[*end..]);
+            // Otherwise the last item is what begins there.
+            if is_cut_off && !behind.contains('{') {
+                ends.pop();
+            }
+            match ends.last().filter(|_| !is_progress) {
+                // What follows it is no JSON, or not trusted.
+                Some(end) => {
+                    let (whole, lost) = text.split_at(*end);
+                    (answer_of(&format!("{whole}]}}"))?, Some(lost))
+                }
+                None => complete.map(|_| (JsonAnswer::default(), Some(text)))?,
+            }
         }
     };
     let mut requests = Vec::new();
-    let lists = [answer.completed, answer.in_progress, answer.remaining];
+    let lists = [answer.completed, answer.in_progress, answer.remaining].map(Option::unwrap_or_default);
     if lists.iter().flatten().any(|bullet| !is_no_change(bullet)) {
         let [completed, in_progress, remaining] = lists;
         requests.push(OperationRequest::RewriteProgress {
@@ -191,7 +227,7 @@ pub fn read(role: impl Into<Option<Role>>, answer: &str) -> Option<(Parsed, Vec<
             remaining,
         });
     }
-    requests.extend(answer.add.into_iter().map(|added| {
+    requests.extend(answer.add.into_iter().flatten().map(|added| {
         let (section, label, content) = match role {
             Some(Role::Verbatim) => {
                 // JSON can escape NUL, which cannot be stored. The other texts become one line without it.
@@ -210,7 +246,7 @@ pub fn read(role: impl Into<Option<Role>>, answer: &str) -> Option<(Parsed, Vec<
             until: None,
         }
     }));
-    requests.extend(answer.archive.into_iter().map(|archived| {
+    requests.extend(answer.archive.into_iter().flatten().map(|archived| {
         let kept = archived.kept.unwrap_or_default();
         let kept = |ground| (archived.ground == Some(ground)).then(|| kept.clone());
         OperationRequest::Archive {
@@ -221,7 +257,8 @@ pub fn read(role: impl Into<Option<Role>>, answer: &str) -> Option<(Parsed, Vec<
             expired: archived.ground == Some(JsonGround::Expired),
         }
     }));
-    requests.extend(answer.merge.into_iter().map(|merged| OperationRequest::Merge {
+    let merges = answer.merge.into_iter().flatten();
+    requests.extend(merges.map(|merged| OperationRequest::Merge {
         ids: merged.ids,
         reason: merged.reason,
         content: merged.content,
@@ -230,7 +267,10 @@ pub fn read(role: impl Into<Option<Role>>, answer: &str) -> Option<(Parsed, Vec<
     let mut written: Vec<String> = written.map(Result::unwrap_or_default).collect();
     let mut parsed = requests::read(&requests);
     if let Some(lost) = lost {
-        let detail = "the JSON ends early or is none from here on, so the rest of the answer was not taken";
+        let detail = match is_cut_off {
+            true => "a token limit or a filter ended the answer, so its last item was not taken",
+            false => "the JSON ends early or is none from here on, so the rest of the answer was not taken",
+        };
         let place = written.len()..written.len();
         parsed
             .faults

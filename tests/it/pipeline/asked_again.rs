@@ -107,12 +107,15 @@ async fn a_valid_progress_of_the_first_answer_is_used_unless_the_second_has_one(
 }
 
 /// A model, the part of its answer that is faulty, and the fault.
-const CORRECTABLE: [&str; 9] = [
+const CORRECTABLE: [&str; 12] = [
     "learnings / ADD: - because: x / missing_reason",
     "learnings / ADD: - because x: / empty_content",
     "verbatim / ADD: - because x: no arrow / missing_label",
     "learnings / ARCHIVE: - KL-01 because x / malformed_id",
     "learnings / ARCHIVE: - VC-1 because x / wrong_section_id",
+    "learnings / ARCHIVE: - VC-1 duplicate of VC-3 because x / wrong_section_id",
+    "verbatim / ARCHIVE: - KL-1 expired because x / wrong_section_id",
+    "verbatim / MERGE: - KL-1, KL-2 because x: y / wrong_section_id",
     "learnings / ARCHIVE: - KL-7 because x / unknown_id",
     "progress / Completed: - x / missing_in_progress",
     "learnings / REPLACE: - because x: y / unknown_header",

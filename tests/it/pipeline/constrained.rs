@@ -43,7 +43,12 @@ async fn an_answer_of_the_schema_is_applied_and_its_faults_name_what_was_written
                 {"reason": "it bit us: twice", "content": "the parser needs\nwiring"},
                 {"reason": "", "content": "the parser is slow"},
             ],
-            "archive": [{"id": "KL-9", "reason": "the parser is wired"}],
+            "archive": [
+                {"id": "KL-9", "reason": "the parser is wired"},
+                {"id": "VC-1", "reason": "the parser is wired"},
+                {"id": "VC-1", "reason": "the parser is wired", "ground": "expired"},
+                {"id": "VC-1", "reason": ""},
+            ],
         }),
         Role::Verbatim => json!({"add": [{"reason": "next", "label": "run", "snippet": "wired it"}]}),
         Role::Progress => json!({"completed": [], "in_progress": ["Wire the parser"], "remaining": []}),
@@ -55,7 +60,8 @@ async fn an_answer_of_the_schema_is_applied_and_its_faults_name_what_was_written
     let answer = memory.updated(task).await;
 
     let kinds = each(&answer["rejected"], "kind");
-    assert_eq!(kinds, ["missing_reason", "unknown_id"], "{answer}");
+    let archived = "unknown_id wrong_section_id wrong_section_id missing_reason";
+    assert_eq!(kinds.join(" "), format!("missing_reason {archived}"), "{answer}");
     has(&answer, json!({"/rejected/0/text~": "the parser is slow"}));
     let lines = [
         "because it bit us; twice: the parser needs wiring\n",
@@ -66,4 +72,29 @@ async fn an_answer_of_the_schema_is_applied_and_its_faults_name_what_was_written
     // The model reads its own answer again, as it wrote it.
     let again = stub.asked(Role::Learnings)[1].body["messages"].clone();
     assert_eq!(again[2]["content"], said(Role::Learnings).to_string());
+}
+
+#[tokio::test]
+async fn of_an_answer_that_a_filter_ended_the_last_item_is_dropped_though_its_json_is_whole() {
+    let added =
+        |content: &str| json!({"reason": "it bit us", "content": format!("the parser needs {content}")});
+    let said = json!({"add": [added("wiring"), added("w")], "archive": []}).to_string();
+    let stub = Stub::start(move |request| match request.role() {
+        Role::Learnings => {
+            let message = json!({"role": "assistant", "content": said});
+            let choice = json!({"index": 0, "finish_reason": "content_filter", "message": message});
+            Reply::raw(json!({ "choices": [choice] }).to_string())
+        }
+        role => Reply::Text(format!("{}: NO CHANGE\n", role.header())),
+    });
+    let memory = constrained(&stub.await).await;
+
+    let answer = memory.updated(json!({"task": "the parser needs wiring"})).await;
+
+    let expected = json!({
+        "/operations/*/content": ["the parser needs wiring"],
+        "/warnings/*/kind": ["truncated"],
+        "/models/learnings/reprompts": 1,
+    });
+    has(&answer, expected);
 }
