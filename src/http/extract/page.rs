@@ -25,14 +25,17 @@ pub(crate) const MAX_LIMIT: u32 = 500;
 #[into_params(parameter_in = Query)]
 pub(crate) struct Page {
     /// How many entries the page has at most.
-    #[param(minimum = 1, maximum = 500, default = 50)]
-    limit: Option<u32>,
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 500, default = 50)]
+    limit: Option<String>,
     /// Where the page begins: `next_cursor` of the page before.
     #[param(min_length = 1)]
     cursor: Option<String>,
     /// The list with all its filters: [`list_of`].
     #[serde(skip)]
     list: String,
+    /// `limit`, or [`DEFAULT_LIMIT`].
+    #[serde(skip)]
+    most: u32,
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Page {
@@ -40,7 +43,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Page {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let mut page: Self = read_query(&parts.uri)?;
-        within("limit", page.limit, 1..=MAX_LIMIT)?;
+        let limit = within("limit", page.limit.as_ref(), 1..=MAX_LIMIT)?;
+        page.most = limit.unwrap_or(DEFAULT_LIMIT);
         page.list = list_of(&parts.uri);
         Ok(page)
     }
@@ -48,7 +52,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Page {
 
 impl Page {
     fn limit(&self) -> u32 {
-        self.limit.unwrap_or(DEFAULT_LIMIT)
+        self.most
     }
 
     /// The number of rows to read: one more than are returned, to detect whether there is a next page.

@@ -215,13 +215,19 @@ pub(crate) fn list_of(uri: &Uri) -> String {
     Serializer::for_suffix(list, begin).extend_pairs(chosen).finish()
 }
 
-/// Checks that a number is within a range.
+/// Reads a number within a range. Its parameter is declared as a text: serde's error about a number would not name the range.
 ///
 /// # Errors
 /// 422 that names the range.
-pub(crate) fn within(name: &str, number: Option<u32>, range: RangeInclusive<u32>) -> Result<(), Problem> {
-    if number.is_none_or(|number| range.contains(&number)) {
-        return Ok(());
+pub(crate) fn within(
+    name: &str,
+    text: Option<&String>,
+    range: RangeInclusive<u32>,
+) -> Result<Option<u32>, Problem> {
+    let Some(text) = text else { return Ok(None) };
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    if number.is_some() {
+        return Ok(number);
     }
     let (least, most) = range.into_inner();
     let detail = format!("{name} must be a whole number from {least} to {most}");

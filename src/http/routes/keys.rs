@@ -357,8 +357,8 @@ const MAX_GRACE: u32 = 30 * 86_400;
 #[into_params(parameter_in = Query)]
 pub(crate) struct RotateParams {
     /// How many seconds the old secret is taken too; none without it.
-    #[param(minimum = 0, maximum = 2_592_000)]
-    grace_seconds: Option<u32>,
+    #[param(value_type = Option<u32>, minimum = 0, maximum = 2_592_000)]
+    grace_seconds: Option<String>,
 }
 
 /// Rotate a key
@@ -384,7 +384,7 @@ pub(crate) async fn rotate_key(
     Path((key_id,)): KeyPath,
     Query(RotateParams { grace_seconds }): Query<RotateParams>,
 ) -> Result<Json<NewKeyBody>, Problem> {
-    within("grace_seconds", grace_seconds, 0..=MAX_GRACE)?;
+    let grace_seconds = within("grace_seconds", grace_seconds.as_ref(), 0..=MAX_GRACE)?;
     let key = visible(&state, &caller, &key_id).await?;
     let rights = (&key.scope, key.role, key.expires_at, key.speaks_for_others);
     within_own_rights(&caller, rights, "rotated with")?;

@@ -50,8 +50,8 @@ pub(crate) struct OperationsParams {
     #[param(inline)]
     on_invalid: Option<OnInvalid>,
     /// How many additions a section takes; any number without it.
-    #[param(minimum = 1, maximum = 100)]
-    max_additions: Option<u32>,
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 100)]
+    max_additions: Option<String>,
     /// The invalid run that this text finishes by hand.
     update_id: Option<UpdateId>,
     /// `propose`: everything but the save; it waits until somebody approves it.
@@ -90,7 +90,7 @@ pub(crate) async fn apply_operations(
     claim: UnderClaim,
     request: Request,
 ) -> Result<KeptAnswer, Problem> {
-    within("max_additions", params.max_additions, 1..=100)?;
+    let max_additions = within("max_additions", params.max_additions.as_ref(), 1..=100)?;
     let mode = caller.mode(params.mode == Some(ModeKind::Propose));
     if params.update_id.is_some() && mode != Mode::Apply {
         return Err(Problem::invalid(
@@ -103,7 +103,7 @@ pub(crate) async fn apply_operations(
         input: read_input(&state, request).await?,
         dry_run: params.dry_run.unwrap_or(false),
         on_invalid: params.on_invalid.unwrap_or_default(),
-        max_additions: params.max_additions.map(|number| number as usize),
+        max_additions: max_additions.map(|number| number as usize),
         resolves: params.update_id,
         idempotency: claim.answering(ok),
         mode,

@@ -63,6 +63,7 @@ pub(crate) async fn get_prompt(
 ) -> Result<Response, Problem> {
     let now = state.clock.now();
     let mut selection = params.selection()?;
+    let max_tokens = within("max_tokens", params.max_tokens.as_ref(), 1..=MOST_TOKENS)?;
     let zone = params.zone()?;
     let as_of = time("as_of", params.as_of.as_ref())?;
     let context = version(&state, &vault_id, &memory_id, as_of).await?;
@@ -94,13 +95,13 @@ pub(crate) async fn get_prompt(
     let version = context.as_ref().map(|context| &context.metadata);
     let is_json = representation == Representation::Json;
     // Counting tokens takes long, and the first time the vocabulary is decompressed.
-    let size = match is_json || params.max_tokens.is_some() {
+    let size = match is_json || max_tokens.is_some() {
         true => usize::MAX,
         false => 0,
     };
     let made = fair::on_cpu(size, || {
         let count: Count<'_> = &|text| state.tokens.count(text);
-        let assembly = assembled(&material, params.max_tokens, count)?;
+        let assembly = assembled(&material, max_tokens, count)?;
         let prefix_hash = assembly.prefix_hash();
         let text = assembly.text();
         if !is_json {
@@ -110,7 +111,7 @@ pub(crate) async fn get_prompt(
             version: version.map(|version| version.version),
             context_id: version.map(|version| version.context_id.to_string()),
             prefix_hash: prefix_hash.clone(),
-            max_tokens: params.max_tokens,
+            max_tokens,
             degraded,
             ..Receipt::of(&assembly, text, count)
         };
@@ -210,8 +211,8 @@ pub(crate) struct PromptParams {
     #[param(value_type = Option<DateTime<Utc>>)]
     as_of: Option<String>,
     /// How many tokens the prompt may have (vocabulary `cl100k_base`).
-    #[param(minimum = 1, maximum = 10_000_000)]
-    max_tokens: Option<u32>,
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 10_000_000)]
+    max_tokens: Option<String>,
     /// None of these parts: names separated by commas.
     exclude: Option<String>,
     /// What the prompt is for, at most 1,000 bytes: with `max_tokens`, records that have none of its words are left out
@@ -235,7 +236,6 @@ impl PromptParams {
         if bytes > MAX_QUERY_BYTES {
             return Err(fields::too_long("query", bytes, MAX_QUERY_BYTES));
         }
-        within("max_tokens", self.max_tokens, 1..=MOST_TOKENS)?;
         let include = self.include.as_deref().map(names);
         if include.as_ref().is_some_and(BTreeSet::is_empty) {
             return Err(Problem::invalid("include", "include must name at least one part"));

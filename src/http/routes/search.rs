@@ -153,8 +153,8 @@ pub(crate) struct SearchParams {
     mode: Option<Mode>,
     /// How like the query what is found by meaning has to be, from -1 to 1 (the cosine of the angle between their
     /// vectors; what is much depends on the model).
-    #[param(minimum = -1, maximum = 1)]
-    min_score: Option<f32>,
+    #[param(value_type = Option<f32>, minimum = -1, maximum = 1)]
+    min_score: Option<String>,
     /// Only records of this kind; without it all, and what documents say besides records.
     #[param(inline)]
     kind: Option<RecordKind>,
@@ -181,7 +181,7 @@ impl SearchParams {
         if q.len() > MAX_QUERY_BYTES {
             return Err(fields::too_long("q", q.len(), MAX_QUERY_BYTES));
         }
-        if self.min_score.is_some_and(|score| !(-1.0..=1.0).contains(&score)) {
+        if self.min_score.is_some() && self.min_score().is_none() {
             return Err(Problem::invalid(
                 "min_score",
                 "min_score must be a number from -1 to 1",
@@ -203,6 +203,11 @@ impl SearchParams {
         Ok(())
     }
 
+    fn min_score(&self) -> Option<f32> {
+        let score = self.min_score.as_ref()?.parse().ok();
+        score.filter(|score| (-1.0..=1.0).contains(score))
+    }
+
     /// The request, in the mode of the page before.
     fn request<'s>(
         &'s self,
@@ -214,7 +219,7 @@ impl SearchParams {
             vault,
             text: &self.q,
             mode: before.or(self.mode),
-            min_score: self.min_score,
+            min_score: self.min_score(),
             filter: PassageFilter {
                 kind: self.kind,
                 status: status_of(self.status),

@@ -107,7 +107,8 @@ async fn a_rotated_key_has_a_new_secret_and_the_old_one_ends_now_or_after_its_gr
     newest.get("/v1/vaults").await.is(200);
     for bad in ["-1", "2592001", "soon"] {
         let path = format!("{path}?grace_seconds={bad}");
-        admin.post(&path, &json!({})).await.invalid("grace_seconds");
+        let problem = admin.post(&path, &json!({})).await.invalid("grace_seconds");
+        assert_eq!(problem["limit"], 2_592_000, "{bad}");
     }
 }
 

@@ -91,7 +91,12 @@ async fn a_cursor_is_of_one_list_and_a_limit_is_at_most_500() {
         }
         for bad in "0|501|-1|x|1.5|1e2|99999999999||1&limit=2".split('|') {
             let path = format!("{path}limit={bad}");
-            service.refuses(&path, 422, "invalid", Some("limit")).await;
+            let problem = service.refuses(&path, 422, "invalid", Some("limit")).await;
+            // One that is given twice has no value.
+            if !bad.contains('&') {
+                let detail = "limit must be a whole number from 1 to 500";
+                has(&problem, json!({"detail": detail, "minimum": 1, "limit": 500}));
+            }
         }
     }
     for other in ["other-1/contexts?cursor=", "agent/contexts?cursor=x"] {

@@ -26,7 +26,7 @@ async fn operations_are_applied_without_a_model_and_a_dry_run_saves_nothing() {
         POST operations?dry_run=true < FIVE → 200 {"operations#": 5}
         POST operations?max_additions=0 < FIVE → 422 invalid max_additions
         POST operations?max_additions=101 < FIVE → 422 invalid max_additions
-        POST operations?max_additions=x < FIVE → 422 invalid max_additions
+        POST operations?max_additions=x < FIVE → 422 invalid max_additions {"minimum": 1, "limit": 100}
         § a text without a header changes nothing and the error shows a header
         POST operations < Please remember that CI has no database. → 200 {"status": "unchanged", "/warnings/0/kind": "no_section", "log^": "nothing was applied", "log~": "KEY_LEARNINGS:"}
         POST operations?on_invalid=fail < Please remember that CI has no database. → 422 invalid {"/rejected/0/kind": "no_section"}

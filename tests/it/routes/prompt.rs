@@ -46,7 +46,7 @@ async fn parts_of_a_prompt_are_selected_by_name_and_of_a_time_and_the_same_state
         GET prompt?timezone=Mars/Olympus → 422 invalid timezone
         GET prompt?timezone= → 422 invalid timezone
         GET prompt?max_tokens=0 → 422 invalid max_tokens
-        GET prompt?max_tokens=many → 422 invalid max_tokens
+        GET prompt?max_tokens=99999999999 → 422 invalid max_tokens {"minimum": 1, "limit": 10000000}
         GET prompt?exclud=rules → 422 invalid exclud
         GET prompt | Accept: text/html → 406 not-acceptable
         § a record that no budget has room for leaves the room to others

@@ -69,15 +69,16 @@ async fn bad_parameters_are_named() {
     let (_, memory) = Service::start().await.with_memory("m");
     memory.write(CAR).await;
     for path in ["/v1/vaults/acme/search", "search"] {
-        let table = "
+        let table = r#"
             GET PATH?q= → 422 invalid q
             GET PATH?q=x&mode=magic → 422 invalid mode
             GET PATH?q=x&min_score=2 → 422 invalid min_score
             GET PATH?q=x&min_score=NaN → 422 invalid min_score
+            GET PATH?q=x&min_score=x → 422 invalid min_score {"detail": "min_score must be a number from -1 to 1"}
             GET PATH?q=x&mode=text&min_score=0.5 → 422 invalid min_score
             GET PATH?q=x&kind=XX → 422 invalid kind
             GET PATH?q=x&status=gone → 422 invalid status
-            GET PATH?q=x&actor=%20 → 422 invalid actor";
+            GET PATH?q=x&actor=%20 → 422 invalid actor"#;
         memory.requests(&table.replace("PATH", path)).await;
     }
     let table = "
