@@ -118,8 +118,12 @@ pub(crate) async fn speak_mcp(
     accept: Accept,
     request: Request,
 ) -> Result<Response, Problem> {
-    accept.choose(&[Representation::Json])?;
-    accept.choose(&[Representation::EventStream])?;
+    for needed in [Representation::Json, Representation::EventStream] {
+        accept.choose(&[needed]).map_err(|_| {
+            let detail = "Accept must allow both application/json and text/event-stream";
+            Problem::new(Kind::NotAcceptable, detail).with("field", "Accept")
+        })?;
+    }
     let (mut parts, body) = request.into_parts();
     // The transport looks for both by name, and not for ranges such as `*/*`.
     let both = HeaderValue::from_static("application/json, text/event-stream");

@@ -59,7 +59,7 @@ pub(super) struct Prompt {
 
 /// A text that some models write as a number, or as a list instead of with commas.
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "it must be a text or a list of texts")]
 enum Text {
     Words(String),
     Number(u64),

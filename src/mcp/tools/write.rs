@@ -108,6 +108,7 @@ struct Progress {
     /// What is done.
     completed: Option<Vec<String>>,
     /// What is being done; at least one.
+    #[schemars(required)]
     in_progress: Option<Vec<String>>,
     /// What is left to do.
     remaining: Option<Vec<String>>,
@@ -290,9 +291,8 @@ pub(super) struct Update {
     #[serde(default)]
     #[schemars(with = "Vec<Message>")]
     messages: Vec<Value>,
-    /// The finished task, recorded in the same version: intent, summary, and where they are known task_id, outcome, epic,
-    /// goal, blocker.
-    #[schemars(with = "Option<JsonObject>")]
+    /// The finished task, recorded in the same version.
+    #[schemars(with = "Option<SessionRecord>")]
     record: Option<Value>,
     /// What is done with items that neither the task nor the messages support: reject them, warn and save them, or off, do not look for
     /// them; not laxer than the service allows.
@@ -307,6 +307,26 @@ enum Evidence {
     Reject,
     Warn,
     Off,
+}
+
+/// What the route reads of the record.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes the record, which the route reads")]
+struct SessionRecord {
+    /// What was to be done; at most 500 bytes.
+    intent: String,
+    /// What was done; at most 4,000 bytes.
+    summary: String,
+    /// Your own id of it; a task sent twice is one.
+    task_id: Option<String>,
+    /// A report on it, any JSON up to 8 KB.
+    outcome: Option<Value>,
+    /// The larger work it is a part of.
+    epic: Option<String>,
+    /// What is aimed at now.
+    goal: Option<String>,
+    /// What stands in the way.
+    blocker: Option<String>,
 }
 
 /// What the route reads of a message; other members are passed over.

@@ -34,6 +34,7 @@ memory_update agent {} → task
 memory_update agent {"task": " ", "wait": true} → task
 memory_update agent {"task": "t", "messages": "hello"} → messages
 memory_prompt agent {"max_tokens": 0} → max_tokens
+memory_prompt agent {"exclude": [1]} → a text or a list of texts
 memory_prompt agent {"timezone": "Mars/Base"} → timezone
 memory_history agent {} → view
 memory_history agent {"view": "all"} → view
@@ -144,6 +145,12 @@ async fn an_invalid_message_is_a_json_rpc_error() {
         let request = service.request(Method::POST, "/mcp").header("Accept", accept);
         let answer = Answer::to(request.json(&list)).await;
         assert_eq!(answer.status, status, "{accept}: {}", answer.text());
+        assert!(
+            status == 200
+                || answer
+                    .text()
+                    .contains("both application/json and text/event-stream")
+        );
     }
     let version = posting(&service, "").json(&list);
     let version = version.header("MCP-Protocol-Version", "1999-01-01");
