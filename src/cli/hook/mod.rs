@@ -230,6 +230,9 @@ async fn send_new(service: &Service, folder: &Path, source: &Source) -> Result<(
     Ok(())
 }
 
+/// The type of the problem that a key was used for another request.
+const KEY_REUSED: &str = "urn:working-memory:problem:key-reused";
+
 /// Lets the service queue the update. A permanent rejection counts as sent; after a transient failure a later hook sends
 /// it again, under the same key.
 async fn send(service: &Service, key: &str, conversation: &Conversation) -> Result<(), Failure> {
@@ -238,11 +241,21 @@ async fn send(service: &Service, key: &str, conversation: &Conversation) -> Resu
         .as_deref()
         .unwrap_or("A session of a coding agent");
     let body = json!({ "task": task, "messages": conversation.messages });
-    let call = service
-        .of_memory(Method::POST, &["update"])?
-        .named_header("prefer", "respond-async")?
-        .named_header("idempotency-key", key)?;
-    match call.json(&body).send().await {
+    let send = async |key: &str| {
+        let call = service
+            .of_memory(Method::POST, &["update"])?
+            .named_header("prefer", "respond-async")?
+            .named_header("idempotency-key", key)?;
+        call.json(&body).send().await
+    };
+    let mut answer = send(key).await;
+    // The key belongs to an attempt in another form, such as of an actor that was not allowed. Twice is better than never.
+    let problem = answer.as_ref().err().and_then(|failure| failure.problem.as_ref());
+    if problem.is_some_and(|problem| problem["type"] == KEY_REUSED) {
+        let form = json!([service.connection.memory, service.connection.actor, body]).to_string();
+        answer = send(&format!("{key}-{}", position::digest(&[form.as_bytes()]))).await;
+    }
+    match answer {
         // Another server at the address has no problems, and no run.
         Err(failure) if failure.exit == Exit::Refused && failure.problem.is_some() => {
             note(&format!("working-memory: {}", failure.sentence));

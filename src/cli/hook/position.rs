@@ -119,10 +119,12 @@ impl Position {
             }
         }
         let length = metadata.len();
-        let sent = match self.noted.end == Some(end_of(transcript, self.noted.sent)?) {
-            true => self.noted.sent,
-            false => 0,
+        let is_as_sent = match &self.noted.end {
+            Some(end) => *end == end_of(transcript, self.noted.sent)?,
+            // As earlier versions of this program noted it.
+            None => self.noted.sent <= length,
         };
+        let sent = if is_as_sent { self.noted.sent } else { 0 };
         let from = sent.max(length.saturating_sub(MOST_BYTES));
         if from > sent {
             let skipped = from - sent;
@@ -207,7 +209,7 @@ fn end_of(transcript: &Path, position: u64) -> io::Result<String> {
     Ok(digest(&[&bytes(transcript, from, position)?]))
 }
 
-fn digest(parts: &[&[u8]]) -> String {
+pub(super) fn digest(parts: &[&[u8]]) -> String {
     let mut hash = Sha256::new();
     parts.iter().for_each(|part| hash.update(part));
     hex::encode(&hash.finalize()[..16])
@@ -251,6 +253,25 @@ mod tests {
         assert_eq!(span.from, 1024 * 1024);
         let of_folder = of(folder.path(), folder.path()).await;
         assert!(of_folder.next(folder.path()).is_err());
+    }
+
+    #[tokio::test]
+    async fn a_position_of_an_earlier_version_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let transcript = folder.path().join("t.jsonl");
+        fs::write(&transcript, "{}\n[]\n").unwrap();
+        let name = of(folder.path(), &transcript).await.name;
+        let file = folder.path().join("hooks").join(state_file(&name));
+        // Of the last one the transcript has become shorter since.
+        for (sent, from) in [(0, 0), (3, 3), (9, 0)] {
+            fs::write(&file, format!(r#"{{"sent":{sent},"pending":null}}"#)).unwrap();
+            let position = of(folder.path(), &transcript).await;
+            assert_eq!(
+                position.next(&transcript).unwrap().unwrap().0.from,
+                from,
+                "{sent}"
+            );
+        }
     }
 
     #[tokio::test]

@@ -2,6 +2,7 @@
 
 use super::program::{Done, User};
 use super::stub::{Asked, Stub};
+use crate::access::with_admin;
 use crate::harness::{eventually, has, holds, lacks};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -149,6 +150,23 @@ async fn a_failed_piece_is_retried_with_its_key_until_it_succeeds() {
     let key = requests[0].header("idempotency-key").unwrap();
     assert!(key.ends_with(&format!("-0-{size}")), "{key}");
     assert_eq!(requests[0].json()["task"], "Fix the parser");
+}
+
+#[tokio::test]
+async fn a_piece_that_an_actor_may_not_send_is_sent_once_by_one_who_may() {
+    let (service, admin) = with_admin().await;
+    let writer = admin.make(json!({"name": "w", "role": "writer"})).await;
+    let user = User::of_service(&service)
+        .with("WORKING_MEMORY_API_KEY", &writer.token)
+        .with("WORKING_MEMORY_ACTOR", "other");
+    user.file("transcript.jsonl", &says("user", "Fix the parser"));
+    assert_ne!(end(&user).await.err, "");
+    assert_eq!(service.count("updates").await, 0);
+    let user = user.with("WORKING_MEMORY_ACTOR", "");
+    for _ in 0..2 {
+        assert_eq!(end(&user).await.err, "");
+        assert_eq!(service.count("updates").await, 1);
+    }
 }
 
 #[tokio::test]
