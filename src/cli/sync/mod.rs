@@ -4,7 +4,7 @@
 mod root;
 mod scan;
 
-use super::client::{Failure, Look, Output, Service, ServiceArgs, note};
+use super::client::{Exit, Failure, Look, Output, Service, ServiceArgs, note};
 use crate::cli::folder::tree::Tree;
 use crate::cli::folder::watch;
 use crate::domain::handoff::Window as Length;
@@ -72,13 +72,25 @@ impl Sync {
             }
             // What was done before an error is told, too.
             let told = self.print(&report, done.is_ok().then_some(is_first));
-            done.and(told)
+            done.and(told).and(self.allowed(&report))
         })
         .await;
         // A signal drops a round at any step.
         root.report.skipped.clear();
         let told = self.print(&root.report, None);
         ended.and(told).and(root.save(1))
+    }
+
+    /// Ok unless a file was skipped since it may not be written on the service. A folder that is watched still receives.
+    fn allowed(&self, report: &Report) -> Result<(), Failure> {
+        if report.forbidden == 0 || self.watch {
+            return Ok(());
+        }
+        let sentence = format!(
+            "files skipped since writing them is not allowed: {}",
+            report.forbidden
+        );
+        Err(Failure::new(Exit::NotAllowed, sentence))
     }
 
     /// The state of the folder, which must match the vault and root given now.
@@ -181,8 +193,15 @@ impl State {
     /// It is damaged. The state is not guessed: with a wrong base, deletions would look like new files.
     fn read(tree: &Tree) -> Result<Option<Self>, Failure> {
         let why = match tree.state::<Self>(NAME) {
-            Ok(Some(state)) if state.format != FORMAT => format!("format {} is not supported", state.format),
-            Ok(state) => return Ok(state),
+            Ok(None) => return Ok(None),
+            // Format 1 is the same without the memories of the files.
+            Ok(Some(state)) if (1..=FORMAT).contains(&state.format) => {
+                return Ok(Some(Self {
+                    format: FORMAT,
+                    ..state
+                }));
+            }
+            Ok(Some(state)) => format!("format {} is not supported", state.format),
             Err(error) => error.to_string(),
         };
         Err(Failure::failed(format!(

@@ -47,8 +47,9 @@ const FILES: [&str; 2] = ["memory-tool", "files"];
 /// The last state of a file that was equal on both sides.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Base {
-    /// The memory that it is on the service.
-    memory_id: MemoryId,
+    /// The memory that it is on the service. Format 1 did not note it.
+    #[serde(default)]
+    memory_id: Option<MemoryId>,
     /// That memory's version.
     version: ContextId,
     /// The SHA-256 of its text.
@@ -105,6 +106,9 @@ pub(super) struct Report {
     pub(super) conflicts: BTreeMap<String, String>,
     /// What was skipped in the folder and on the service, and why.
     pub(super) skipped: BTreeMap<String, String>,
+    /// How many of these may not be written on the service.
+    #[serde(skip)]
+    pub(super) forbidden: usize,
 }
 
 impl Report {
@@ -269,6 +273,13 @@ impl<'r> Root<'r> {
                 Err(why) => drop(self.report.skipped.insert(entry.path.to_string(), why)),
             }
         }
+        for (path, base) in &mut self.state.files {
+            let same = files.get(path).filter(|file| file.context_id == base.version);
+            if let (None, Some(file)) = (&base.memory_id, same) {
+                base.memory_id = Some(file.memory_id.clone());
+                self.unsaved += 1;
+            }
+        }
         Ok(files)
     }
 
@@ -324,6 +335,7 @@ impl<'r> Root<'r> {
         match answer.into_success(&format!("file {path}")) {
             Err(failure) if matches!(status, 403 | 409 | 413 | 422 | 507) => {
                 self.report.skipped.insert(path.to_owned(), failure.sentence);
+                self.report.forbidden += usize::from(status == 403);
                 Ok(None)
             }
             answer => answer.map(Some),
@@ -345,8 +357,12 @@ impl<'r> Root<'r> {
         let is_known = match base.filter(|base| Some(base.sha256.as_str()) == local) {
             None => false,
             // A later version of the memory was made from this text, also if retention has pruned it since.
-            Some(base) if base.memory_id == remote.memory_id && base.version < version => true,
-            Some(_) => self.has_text(path).await?,
+            Some(Base {
+                memory_id: Some(memory),
+                version: old,
+                ..
+            }) if *memory == remote.memory_id && *old < version => true,
+            Some(_) => self.has_text(path, Some(&remote.memory_id)).await?,
         };
         let mut copy = None;
         let done = match local {
@@ -387,7 +403,7 @@ impl<'r> Root<'r> {
 
     /// Removes the file from the folder, if it still has the text with this hash.
     async fn remove(&mut self, path: &str, expected: &str) -> Result<(), Failure> {
-        if !self.has_text(path).await? {
+        if !self.has_text(path, None).await? {
             let why = format!(
                 "the service has neither the file nor its text: the memory was deleted, or this is another service; delete the \
                  file here too, or send it again by removing {NAME}"
@@ -405,7 +421,7 @@ impl<'r> Root<'r> {
 
     fn note(&mut self, path: &str, memory_id: MemoryId, version: ContextId, sha256: String) {
         let base = Base {
-            memory_id,
+            memory_id: Some(memory_id),
             version,
             sha256,
         };
@@ -440,14 +456,15 @@ impl<'r> Root<'r> {
 
     /// Whether the service has the text that a file had when both sides were equal. A file that is deleted there leaves its memory
     /// with all versions; a deleted memory, another service or a new database has none of them.
-    async fn has_text(&self, path: &str) -> Result<bool, Failure> {
-        let Some(base) = self.state.files.get(path) else {
+    /// `otherwise` is the memory of a file whose base names none.
+    async fn has_text(&self, path: &str, otherwise: Option<&MemoryId>) -> Result<bool, Failure> {
+        let base = self.state.files.get(path);
+        let memory = base.and_then(|base| base.memory_id.as_ref()).or(otherwise);
+        let (Some(base), Some(memory)) = (base, memory) else {
             return Ok(false);
         };
         let version = ["contexts", base.version.as_str()];
-        let call = self
-            .service
-            .of_memory_named(&base.memory_id, Method::GET, &version)?;
+        let call = self.service.of_memory_named(memory, Method::GET, &version)?;
         let answer = call.exchange().await?;
         match answer.status {
             404 => Ok(false),

@@ -201,6 +201,31 @@ async fn a_text_whose_memory_was_deleted_is_kept_when_the_file_is_made_anew() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_folder_that_an_earlier_version_synchronised_goes_on() {
+    let (service, user) = User::served().await;
+    let folder = user.path().join("notes");
+    for name in ["a.md", "b.md", "c.md", "d.md"] {
+        user.file(&format!("notes/{name}"), "base");
+    }
+    sync(&user).await.is(0);
+    let file = folder.join(".working-memory-sync.json");
+    let mut state: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    state["format"] = json!(1);
+    for base in state["files"].as_object_mut().unwrap().values_mut() {
+        base.as_object_mut().unwrap().remove("memory_id");
+    }
+    fs::write(&file, state.to_string()).unwrap();
+    user.file("notes/a.md", "mine");
+    replace_base(&service, "b.md", "theirs").await;
+    fs::remove_file(folder.join("c.md")).unwrap();
+    let expected = json!({"folder": "notes", "sent": ["a.md"], "received": ["b.md"], "unlinked": ["c.md"],
+                          "removed": [], "conflicts": {}, "skipped": {}});
+    assert_eq!(user.done("sync notes --json").await.json(), expected);
+    tool(&service, json!({"command": "delete", "path": "/memories/d.md"})).await;
+    user.session("sync notes → removed here d.md").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_done_before_an_error_is_told() {
     let (service, user) = User::served().await;
     user.file("notes/a.md", "mine");
@@ -230,8 +255,12 @@ async fn a_file_that_a_quota_or_a_key_does_not_allow_stops_no_other() {
     let reader = admin.make(json!({"name": "r", "role": "reader"})).await;
     let user = user.with("WORKING_MEMORY_API_KEY", &reader.token);
     fs::remove_file(user.path().join("notes/z.md")).unwrap();
-    user.session("sync notes → notes: both sides are equal, but ⇒ skipped: b.md: | skipped: z.md: | writer")
-        .await;
+    user.session(
+        r#"
+        6 sync notes → notes: both sides are equal, but ⇒ skipped: b.md: | skipped: z.md: | writer | not allowed: 2
+        6 sync notes --json → {"sent": []} ⇒ "exit_code":6"#,
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
