@@ -31,11 +31,16 @@ pub(in crate::cli) struct Followed {
     pub(in crate::cli) kept: Vec<String>,
 }
 
-/// Brings the files of a folder up to date.
+/// Brings the files of a folder up to date. `may_go` tells which paths this program may have written and no longer needs: the
+/// state file came with the folder and is not trusted.
 ///
 /// # Errors
 /// An I/O error, or an entry in the folder is not a regular file or folder.
-pub(in crate::cli) fn follow(shown: &Path, texts: &BTreeMap<String, String>) -> Result<Followed, Failure> {
+pub(in crate::cli) fn follow(
+    shown: &Path,
+    texts: &BTreeMap<String, String>,
+    may_go: fn(&str) -> bool,
+) -> Result<Followed, Failure> {
     let failed = |error| Failure::failed(format!("{} {error}", shown.display()));
     let tree = Tree::create(shown).map_err(failed)?;
     tree.lock(FlockOperation::LockExclusive).map_err(failed)?;
@@ -56,7 +61,7 @@ pub(in crate::cli) fn follow(shown: &Path, texts: &BTreeMap<String, String>) -> 
         now.files.insert(path.clone(), hash(text.as_bytes()));
     }
     for (path, sha256) in &last.files {
-        if !texts.contains_key(path) {
+        if !texts.contains_key(path) && may_go(path) {
             remove(&tree, path, sha256, &mut done).map_err(|error| tree.failed(path, &error))?;
         }
     }
@@ -113,7 +118,7 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         let follow_text = |text: &str| {
             let texts = BTreeMap::from([("a.md".to_owned(), text.to_owned())]);
-            follow(folder.path(), &texts).unwrap()
+            follow(folder.path(), &texts, |_| true).unwrap()
         };
         assert!(follow_text("1").kept.is_empty());
         assert!(follow_text("3").kept.is_empty());
@@ -124,7 +129,7 @@ mod tests {
         assert_eq!(fs::read_to_string(at("a.md")).unwrap(), "3");
         assert_eq!(fs::read_to_string(at("a.md.kept")).unwrap(), "mine");
         // What is no longer needed goes if it is as it was written.
-        let done = follow(folder.path(), &BTreeMap::new()).unwrap();
+        let done = follow(folder.path(), &BTreeMap::new(), |_| true).unwrap();
         assert_eq!(done.removed, ["a.md"]);
         assert!(!at("a.md").exists());
     }

@@ -1,6 +1,6 @@
 //! `working-memory window import`: imports a folder, in requests that a service accepts, and reports how much was imported.
 
-use super::folder::{By, EPICS, End, FILES, Folder, Newest, Unplaced, parse};
+use super::folder::{By, EPICS, End, FILES, Folder, Newest, Unplaced, WEEKLY, parse};
 use super::memory::rules;
 use crate::cli::client::{Exit, Failure, Method, Output, Service, ServiceArgs, note};
 use crate::cli::folder::tree::Tree;
@@ -92,9 +92,11 @@ impl Import {
             report.unread.push(Unread { file, why });
         };
         let mut paths: Vec<String> = FILES.map(str::to_owned).to_vec();
-        match markdown(&tree, EPICS) {
-            Ok(epics) => paths.extend(epics),
-            Err(error) => unread(EPICS, error),
+        for folder in [EPICS, WEEKLY] {
+            match markdown(&tree, folder) {
+                Ok(older) => paths.extend(older),
+                Err(error) => unread(folder, error),
+            }
         }
         let (mut files, mut all_bytes) = (Vec::new(), 0);
         for path in paths {

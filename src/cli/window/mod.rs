@@ -5,7 +5,7 @@ mod folder;
 mod import;
 mod memory;
 
-use self::folder::render;
+use self::folder::{is_exported_older, render};
 use self::memory::Memory;
 use crate::cli::client::{Failure, Output, Service, ServiceArgs};
 use crate::cli::folder::follow::follow;
@@ -75,7 +75,7 @@ impl Export {
 
     fn write(&self, memory: &Memory, is_first: bool) -> Result<(), Failure> {
         let texts = render(&memory.folder).into_iter().collect();
-        let done = follow(&self.folder, &texts)?;
+        let done = follow(&self.folder, &texts, is_exported_older)?;
         if !is_first && done.written.is_empty() && done.removed.is_empty() {
             return Ok(());
         }

@@ -145,7 +145,7 @@ async fn files_of_users_stay_and_files_of_old_epics_are_removed_only_if_exported
     // The list of exported files may have been changed by anybody.
     user.file("b/secret.md", "s");
     let hash = "043a718774c572bd8a25adbeb1bfcd5c0256ae11cecf9f9c3f925d0e52beaf89";
-    let list = json!({"files": {"archive/../secret.md": hash}});
+    let list = json!({"files": {"archive/../secret.md": hash, "secret.md": hash, "archive/epics/../../secret.md": hash}});
     user.file("b/.working-memory-folder.json", &list.to_string());
     export(&user, "bare", "b").await;
     assert!(user.path().join("b/secret.md").exists());
@@ -257,6 +257,15 @@ async fn odd_parts_of_an_entry_stop_no_other() {
     );
     user.file("in/archive/epics/ .md", "- 2026-10-01 task-0: Zero\n");
     user.session("1 window import in → imported: 2 tasks, 1 history; ⇒ :1: Last Updated: 0000-01-01")
+        .await;
+}
+
+#[tokio::test]
+async fn weeks_are_read_where_earlier_versions_exported_them() {
+    let (_service, user) = User::served().await;
+    let week = "# 2025-W40\n\n- [2025-10-01] wk-1: Weekly only: yes\n- No id: here\n";
+    user.file("in/archive/weekly/2025-W40.md", week);
+    user.session("window import in --strict → imported: 2 history;")
         .await;
 }
 

@@ -7,6 +7,7 @@
 //! archive/history.md            older tasks, one line each
 //! archive/epics/<name>.md       the same by epic
 //! archive/epics/2026-W47.md     the same by ISO week
+//! archive/weekly/2026-W47.md    the same, as earlier versions exported it: it is only read
 //! ```
 //!
 //! [`render`] writes each entry as one line, that of a task with its ids: the record id and the caller's (`T-7 task-1:
@@ -113,6 +114,9 @@ const RULES_TITLE: &str = "# Context";
 /// The folder of older tasks by epic and by week, with a trailing slash.
 pub(super) const EPICS: &str = "archive/epics/";
 
+/// The folder of older tasks by week, in exports of earlier versions.
+pub(super) const WEEKLY: &str = "archive/weekly/";
+
 /// The files of every folder; files of epics and weeks are additional.
 pub(super) const FILES: [&str; 4] = [RULES, STATUS, DECISIONS, HISTORY];
 
@@ -126,7 +130,15 @@ fn is_week(name: &str) -> bool {
 
 /// The name of a file of older tasks, which is that of a week or stands for an epic.
 fn name_of_older(path: &str) -> Option<&str> {
-    path.strip_prefix(EPICS)?.strip_suffix(".md")
+    let name = path.strip_prefix(EPICS).or_else(|| path.strip_prefix(WEEKLY));
+    name?.strip_suffix(".md")
+}
+
+/// Whether an export of this or an earlier version writes a file of older tasks at a path, for some epic or week.
+pub(super) fn is_exported_older(path: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let name = name_of_older(path).filter(|name| !name.is_empty());
+    name.is_some_and(|name| is_week(name) || name.chars().all(is_plain))
 }
 
 /// The line before each rule.

@@ -3,7 +3,7 @@
 use super::entry::{self, add_words, begins_with_id, entry_of, is_writable, read, time_at, written};
 use super::items::{Item, Items, Undated, is_code};
 use super::{
-    By, DECISIONS, End, HISTORY, Newest, Parsed, RULE, RULES, RULES_TITLE, STATUS, Unplaced, is_week,
+    By, DECISIONS, End, HISTORY, Newest, Parsed, RULE, RULES, RULES_TITLE, STATUS, Unplaced, WEEKLY, is_week,
     name_of_older,
 };
 use crate::domain::window::{EPIC_BYTES, ImportedTask, STATUS_BYTES, Status, fits, task_line};
@@ -43,6 +43,10 @@ pub(in crate::cli::window) fn parse<'f>(
                 reader.parsed.folder.window.history = reader.entries(&lines, Undated::Anywhere, End::Last);
             }
             _ => match name_of_older(path) {
+                Some(_) if path.starts_with(WEEKLY) => {
+                    let tasks = reader.entries(&lines, Undated::Anywhere, End::Last);
+                    weeks.extend(tasks.into_iter().map(|task| (None, task)));
+                }
                 Some(name) if is_week(name) => {
                     let tasks = reader.entries(&lines, Undated::BelowTasks, End::Last);
                     weeks.extend(tasks.into_iter().map(|task| (None, task)));
