@@ -279,6 +279,9 @@ fn done(what: &str, answer: &ServiceResponse) -> Result<(), Failure> {
     if let Some(id) = body["context_id"].as_str() {
         out.styled(Look::Dim, &format!(" ({id})"));
     }
+    if let Some(sha256) = body["redacted_sha256"].as_str() {
+        out.text(&format!(" (its SHA-256 was {sha256})"));
+    }
     out.end().write()?;
     for warning in entries(&body, "warnings") {
         let (mut line, records) = (text(warning, "detail"), texts(warning, "records"));

@@ -166,7 +166,7 @@ async fn irreversible_commands_ask_for_confirmation() {
         get --version 1 → =a secret\n
         5 redact 2 --reason x --yes ⇒ is the newest
         5 redact 1 --reason ' ' --yes
-        redact 1 --reason leaked --yes → ^redacted version 1
+        redact 1 --reason leaked --yes → ^redacted version 1 | SHA-256
         5 get --version 1
         versions → put, redacted
         2 delete ⇒ nothing was done: Delete memory agent of vault acme
