@@ -57,6 +57,7 @@ demo: rust postgres ## Show what the service does, with a temporary database
 # Coverage-guided fuzzing needs flags that only a nightly compiler accepts without RUSTC_BOOTSTRAP.
 fuzz: rust ## Fuzz the parser of updates for FUZZ_SECONDS (60)
 	@cargo fuzz --version >/dev/null 2>&1 || cargo install cargo-fuzz --locked
+	@cp Cargo.lock fuzz/Cargo.lock
 	RUSTC_BOOTSTRAP=1 cargo fuzz run dsl_parse -- -max_total_time=$(FUZZ_SECONDS) -dict=fuzz/dsl.dict
 
 fuzz-http: rust postgres ## Send requests made from openapi.yaml to a service of its own, with schemathesis (nightly; EXAMPLES=50)

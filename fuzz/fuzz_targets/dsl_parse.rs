@@ -7,12 +7,12 @@ mod print;
 
 use libfuzzer_sys::fuzz_target;
 use print::print;
-use working_memory::domain::dsl::{Parsed, parse, parse_cut_off};
-use working_memory::domain::operation::Operation;
+use working_memory::domain::dsl::{Parsed, parse, parse_answer};
+use working_memory::domain::operation::{AddedRecord, Operation};
 
 fuzz_target!(|text: &str| {
     let whole = parse(text);
-    for parsed in [&whole, &parse_cut_off(text)] {
+    for parsed in [&whole, &parse_answer(None, text, true)] {
         ranges_are_slices(text, parsed);
         parsed.items.iter().for_each(|item| is_whole(&item.operation));
     }
@@ -39,17 +39,15 @@ fn is_whole(operation: &Operation) {
             let lists = [&progress.completed, &progress.in_progress, &progress.remaining];
             lists.into_iter().flatten().for_each(|bullet| line(bullet));
         }
-        Operation::AddLearning { reason, content, .. } => {
-            [reason, content].into_iter().for_each(|text| line(text))
-        }
-        Operation::AddVerbatim {
-            reason,
-            label,
-            snippet,
-            ..
-        } => {
-            [reason, label].into_iter().for_each(|text| line(text));
-            full(snippet);
+        Operation::Add(added) => {
+            line(&added.reason);
+            match &added.label {
+                None => line(&added.content),
+                Some(label) => {
+                    line(label);
+                    full(&added.content);
+                }
+            }
         }
         Operation::Archive { id, reason, .. } | Operation::Mark { id, reason, .. } => {
             assert!(id.number >= 1);
@@ -83,10 +81,14 @@ fn operations(parsed: &Parsed) -> Vec<Operation> {
 fn has_a_canonical_form(operation: &Operation) -> bool {
     match operation {
         Operation::RewriteProgress(_) => false,
-        Operation::AddVerbatim { snippet, .. } => {
+        Operation::Add(AddedRecord {
+            label: Some(_),
+            content: snippet,
+            ..
+        }) => {
             let first = snippet.lines().next().unwrap_or_default().trim();
             !first.is_empty() && !first.starts_with(['`', '~']) && !snippet.ends_with('\r')
         }
-        Operation::AddLearning { .. } | Operation::Archive { .. } | Operation::Mark { .. } => true,
+        Operation::Add(_) | Operation::Archive { .. } | Operation::Mark { .. } => true,
     }
 }
