@@ -42,22 +42,20 @@ impl<S: Send + Sync> FromRequestParts<S> for Page {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let mut page: Self = read_query(&parts.uri)?;
+        let page: Self = read_query(&parts.uri)?;
         let limit = within("limit", page.limit.as_ref(), 1..=MAX_LIMIT)?;
-        page.most = limit.unwrap_or(DEFAULT_LIMIT);
-        page.list = list_of(&parts.uri);
-        Ok(page)
+        Ok(Self {
+            most: limit.unwrap_or(DEFAULT_LIMIT),
+            list: list_of(&parts.uri),
+            ..page
+        })
     }
 }
 
 impl Page {
-    fn limit(&self) -> u32 {
-        self.most
-    }
-
     /// The number of rows to read: one more than are returned, to detect whether there is a next page.
     pub(crate) fn fetch(&self) -> i64 {
-        i64::from(self.limit()) + 1
+        i64::from(self.most) + 1
     }
 
     /// The key after which the page begins; `None` for the first page.
@@ -88,9 +86,9 @@ impl Page {
         show: impl Fn(E) -> T,
     ) -> List<T> {
         let Rows { mut items, is_cut } = rows.into();
-        let limit = self.limit() as usize;
-        let more = is_cut || items.len() > limit;
-        items.truncate(limit);
+        let most = self.most as usize;
+        let more = is_cut || items.len() > most;
+        items.truncate(most);
         let last = items.last().filter(|_| more);
         let next_cursor = last.map(|last| seal(&self.list, &key(last)));
         List {
@@ -137,7 +135,7 @@ impl<T: Serialize> List<T> {
         text: impl Fn(&[T]) -> String,
     ) -> Result<Response, Problem> {
         let next = self.next_cursor.as_ref().map(|cursor| {
-            let (list, limit) = (&page.list, page.limit());
+            let (list, limit) = (&page.list, page.most);
             let joint = if list.ends_with('?') { "" } else { "&" };
             let next = format!("<{list}{joint}limit={limit}&cursor={cursor}>; rel=\"next\"");
             // Ids and cursors contain only characters that are allowed in a header.
