@@ -102,6 +102,20 @@ impl Progress {
             .into_iter()
             .flat_map(|(_, bullets)| bullets.iter().map(String::as_str))
     }
+
+    /// The same lists with their bullets changed; those that become empty are left out.
+    #[must_use]
+    pub(in crate::domain) fn with_bullets(&self, change: impl Fn(&str) -> String) -> Self {
+        let [completed, in_progress, remaining] = self.lists().map(|(_, bullets)| {
+            let bullets = bullets.iter().map(|bullet| change(bullet));
+            bullets.filter(|bullet| !bullet.is_empty()).collect()
+        });
+        Self {
+            completed,
+            in_progress,
+            remaining,
+        }
+    }
 }
 
 /// One change of a memory.

@@ -10,16 +10,7 @@ use crate::domain::text::{bare_words, is_nothing, visible_line};
 /// what stands in a fence is no bullet. Linear.
 #[must_use]
 pub fn progress_of(document: &str) -> Progress {
-    let mut progress = written_progress_of(document);
-    let lists = [
-        &mut progress.completed,
-        &mut progress.in_progress,
-        &mut progress.remaining,
-    ];
-    for bullet in lists.into_iter().flatten() {
-        *bullet = visible_line(bullet);
-    }
-    progress
+    written_progress_of(document).with_bullets(visible_line)
 }
 
 /// The same bullets as they are written, with the lines below them that belong to them.

@@ -288,15 +288,7 @@ pub(in crate::domain) fn record_lines(id: RecordId, time: DateTime<Utc>, record:
 
 /// Renders the body of `Current Progress`: each non-empty list under its sub-heading, each bullet on one line.
 pub(in crate::domain) fn progress_body(progress: &Progress) -> String {
-    let one_line = |bullets: &[String]| -> Vec<String> {
-        let lines = bullets.iter().map(|bullet| document_line(bullet));
-        lines.filter(|bullet| !bullet.is_empty()).collect()
-    };
-    written_lists(&Progress {
-        completed: one_line(&progress.completed),
-        in_progress: one_line(&progress.in_progress),
-        remaining: one_line(&progress.remaining),
-    })
+    written_lists(&progress.with_bullets(document_line))
 }
 
 /// The same with the bullets as they are.
