@@ -104,10 +104,7 @@ impl Bring {
         let (mut files, mut names, mut secrets) = (Vec::new(), Vec::new(), Vec::new());
         let refused = |error: BadInput| Failure::new(Exit::Refused, format!("{error}; nothing was written"));
         for path in &self.files {
-            let name = shown_name(path);
-            if names.contains(&name) {
-                return Err(Failure::usage(format!("two of the files are named {name}")));
-            }
+            let name = shown_name(path, &names)?;
             let file = SourceFile::of(&name, read(path)?).map_err(refused)?;
             secrets.extend(file.secrets());
             names.push(name);
@@ -157,19 +154,36 @@ impl Bring {
     }
 }
 
-/// The name of a file in places. Where a folder lies on this machine is nothing that a memory should keep.
-fn shown_name(path: &Path) -> String {
+/// The name of a file in places: its path below the working directory, or of another file its name, with as many of
+/// the folders above it as tell it from the files before it. Where a folder lies on this machine is nothing that a
+/// memory should keep.
+fn shown_name(path: &Path, taken: &[String]) -> Result<String, Failure> {
     if path == Path::new("-") {
-        return "standard input".to_owned();
+        return untaken(["standard input".to_owned()], taken);
     }
-    let mut parts = path.components().filter(|part| *part != Component::CurDir);
-    let is_below = parts.clone().all(|part| matches!(part, Component::Normal(_)));
-    let shown: PathBuf = if is_below {
-        parts.collect()
-    } else {
-        parts.next_back().into_iter().collect()
-    };
-    crate::domain::text::visible_line(&shown.to_string_lossy())
+    let parts: Vec<_> = path
+        .components()
+        .filter(|part| *part != Component::CurDir)
+        .collect();
+    let is_below = parts.iter().all(|part| matches!(part, Component::Normal(_)));
+    let shortest = if is_below { parts.len() } else { 1 };
+    let names = (shortest..=parts.len()).map(|number| {
+        let shown: PathBuf = parts[parts.len() - number..].iter().collect();
+        crate::domain::text::visible_line(&shown.to_string_lossy())
+    });
+    untaken(names, taken)
+}
+
+/// The first name that no other file has.
+fn untaken(names: impl IntoIterator<Item = String>, taken: &[String]) -> Result<String, Failure> {
+    let mut last = String::new();
+    for name in names {
+        if !taken.contains(&name) {
+            return Ok(name);
+        }
+        last = name;
+    }
+    Err(Failure::usage(format!("two of the files are named {last}")))
 }
 
 /// What was added to a memory.

@@ -164,6 +164,27 @@ async fn files_with_credentials_or_of_another_form_are_refused_before_anything_i
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn files_of_one_name_in_other_folders_are_told_apart_by_their_folder() {
+    let (_service, user) = service_and_user().await;
+    let mut files = Vec::new();
+    for folder in ["one", "two"] {
+        std::fs::create_dir(user.path().join(folder)).unwrap();
+        user.file(&format!("{folder}/CLAUDE.md"), &format!("- of {folder}\n"));
+        let file = user.path().join(folder).join("CLAUDE.md");
+        files.push(file.to_str().unwrap().to_owned());
+    }
+    bring(&user, "claude-md", &[&files[0], &files[1]]).await.is(0);
+    let document = user.done("get").await.out;
+    holds(
+        &document,
+        &[
+            "because from CLAUDE.md:1: of one\n",
+            "because from two/CLAUDE.md:1: of two\n",
+        ],
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bringing_exporting_and_bringing_changes_nothing() {
     for (system, file, _) in SAMPLES {
         let (service, user) = service_and_user().await;

@@ -25,16 +25,22 @@ fn read<T: DeserializeOwned>(file: &SourceFile, form: &str) -> Result<T, BadInpu
     })
 }
 
-/// A time of RFC 3339, or without an offset, which is UTC.
+/// A time of RFC 3339, or without an offset, which is UTC; a blank may stand for its `T`.
 fn time<'de, D: Deserializer<'de>>(json: D) -> Result<Option<DateTime<Utc>>, D::Error> {
     let Some(text) = Option::<String>::deserialize(json)? else {
         return Ok(None);
     };
+    let text = text.replacen(' ', "T", 1);
     let read = DateTime::parse_from_rfc3339(&text).map(|time| time.to_utc());
     let read = read.or_else(|_| text.parse::<NaiveDateTime>().map(|time| time.and_utc()));
     // A leap second is the last second of its minute: documents know no other.
     read.map(|time| time.with_nanosecond(time.nanosecond() % 1_000_000_000))
         .map_err(|_| D::Error::custom("created_at and updated_at must be times such as 2024-07-01T12:00:00Z"))
+}
+
+/// A text that must be there, but may be null.
+fn nullable<'de, D: Deserializer<'de>>(json: D) -> Result<String, D::Error> {
+    Ok(Option::deserialize(json)?.unwrap_or_default())
 }
 
 /// Adds a learning, if it has a text.
@@ -72,6 +78,7 @@ struct Mem0Page {
 
 #[derive(Deserialize)]
 struct Mem0Entry {
+    #[serde(deserialize_with = "nullable")]
     memory: String,
     id: Option<String>,
     user_id: Option<String>,
@@ -174,12 +181,14 @@ struct Agent {
 struct Block {
     id: Option<String>,
     label: Option<String>,
+    #[serde(deserialize_with = "nullable")]
     value: String,
     description: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct Passage {
+    #[serde(deserialize_with = "nullable")]
     text: String,
     id: Option<String>,
     #[serde(default, deserialize_with = "time")]

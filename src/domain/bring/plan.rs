@@ -1,6 +1,6 @@
 //! Adds pieces to a document: learnings as records, sections as free sections, each once.
 
-use super::{Note, Piece, SourceFile, markdown};
+use super::{Note, Piece, SourceFile, as_markdown, markdown};
 use crate::domain::document::{Fence, closing_fence, outline, records};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::memory::{ChangedDocument, Counters, Edit, EditError, append_section};
@@ -8,7 +8,7 @@ use crate::domain::operation::AddedRecord;
 use crate::domain::text::folded;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A document with what was added to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,8 +34,9 @@ pub struct Added {
 }
 
 /// Adds to a document the pieces that it does not have. A learning is there if a record or a bullet has its text, also
-/// an archived record, of which `archived` has the contents; a section is there if all its lines are. Case and blanks
-/// do not count. Linear.
+/// an archived record, of which `archived` has the contents; a section is there if one section of the document has its
+/// lines in their order, lines of archived records aside, or if it is among the pieces twice. Case and blanks do not
+/// count. Reads the document once for each section among the pieces; linear otherwise.
 ///
 /// # Errors
 ///
@@ -47,7 +48,8 @@ pub fn plan(
     pieces: &[Piece],
     now: DateTime<Utc>,
 ) -> Result<Plan, EditError> {
-    let (mut learnings, mut lines) = known(document, archived);
+    let mut learnings = known_learnings(document, archived);
+    let sections = KnownSections::of(document, archived);
     let (mut added, mut present) = (Vec::new(), 0);
     let mut text = document.to_owned();
     let mut closing_line = closing_fence(document);
@@ -56,14 +58,14 @@ pub fn plan(
         .into_iter()
         .map(|section| folded(&section.title))
         .collect();
+    let mut seen = HashSet::new();
     for piece in pieces {
         let Some(title) = &piece.title else { continue };
         let own: Vec<String> = lines_of(&piece.text).collect();
-        if own.iter().all(|line| lines.contains(line)) {
+        if sections.have(&own) || !seen.insert((folded(title), own)) {
             present += 1;
             continue;
         }
-        lines.extend(own);
         let title = free_title(title, &piece.place, &mut titles, &mut numbers);
         let body = format!("{}\n", piece.text);
         append_section(&mut text, closing_line, &title, &body);
@@ -101,25 +103,66 @@ pub fn plan(
     Ok(Plan { text, added, present })
 }
 
-/// The learnings and the lines that a document has, or had, without regard to case and blanks.
-fn known(document: &str, archived: &[String]) -> (HashSet<String>, HashSet<String>) {
+/// The learnings that a document has, or had, without regard to case and blanks.
+fn known_learnings(document: &str, archived: &[String]) -> HashSet<String> {
     let mut learnings: HashSet<String> = archived.iter().map(|content| folded(content)).collect();
-    let mut lines: HashSet<String> = archived.iter().flat_map(|content| lines_of(content)).collect();
-    lines.extend(lines_of(document));
-    for record in records(document) {
-        learnings.insert(folded(&record.content));
-        lines.extend(lines_of(&record.content));
-        lines.extend(record.label.as_deref().map(folded));
-    }
+    learnings.extend(records(document).iter().map(|record| folded(&record.content)));
     let bullets =
         SourceFile::of("", document.as_bytes().to_vec()).and_then(|file| markdown(&file, Note::Plain));
     let bullets = bullets.unwrap_or_default().pieces.into_iter();
-    learnings.extend(
-        bullets
-            .filter(|piece| piece.title.is_none())
-            .map(|piece| folded(&piece.text)),
-    );
-    (learnings, lines)
+    let bullets = bullets.filter(|piece| piece.title.is_none());
+    learnings.extend(bullets.map(|piece| folded(&piece.text)));
+    learnings
+}
+
+/// The lines that a document has in each section, as they stand and as [`as_markdown()`] writes them, and those that
+/// it had in records.
+struct KnownSections {
+    /// The lines before the first section, and those of each title, which a file may have together.
+    forms: Vec<(Vec<String>, Vec<Vec<String>>)>,
+    archived: HashSet<String>,
+}
+
+impl KnownSections {
+    fn of(document: &str, archived: &[String]) -> Self {
+        let forms = [document, &as_markdown(document, true)].map(|text| {
+            let outlined = outline(text);
+            let end = outlined.first().map_or(text.len(), |section| section.range.start);
+            let mut of_title: BTreeMap<String, Vec<String>> = BTreeMap::new();
+            for section in outlined {
+                let lines = of_title.entry(folded(&section.title)).or_default();
+                lines.extend(lines_of(&text[section.body]));
+            }
+            // Also the text before the first section alone.
+            let sections = of_title.into_values().chain([Vec::new()]);
+            (lines_of(&text[..end]).collect(), sections.collect())
+        });
+        Self {
+            forms: forms.into(),
+            archived: archived.iter().flat_map(|content| lines_of(content)).collect(),
+        }
+    }
+
+    /// Whether one section has these lines in their order, those of archived records aside.
+    fn have(&self, lines: &[String]) -> bool {
+        let wanted: Vec<_> = lines
+            .iter()
+            .filter(|line| !self.archived.contains(*line))
+            .collect();
+        self.forms.iter().any(|(before, sections)| {
+            let rest = &wanted[in_order(&wanted, before)..];
+            sections
+                .iter()
+                .any(|section| in_order(rest, section) == rest.len())
+        })
+    }
+}
+
+/// How many of the lines, from the first one on, stand in the text in their order.
+fn in_order(lines: &[&String], text: &[String]) -> usize {
+    let mut text = text.iter();
+    let found = |line: &&&String| text.any(|known| known == **line);
+    lines.iter().take_while(found).count()
 }
 
 /// The lines of a text that say something, folded.

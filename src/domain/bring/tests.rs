@@ -112,8 +112,9 @@ fn plan_of(document: &str, pieces: &[Piece]) -> Result<Plan, EditError> {
 /// here, and no owner.
 #[test]
 fn an_id_of_mem0_that_is_none_here_gets_one_of_its_own() {
-    let list = "[{\"memory\": \"a\", \"user_id\": \"ann b@x\", \"created_at\": \"2025-01-01T00:00:00.5\"}, {\"memory\": \"b\"}]";
+    let list = "[{\"memory\": \"a\", \"user_id\": \"ann b@x\", \"created_at\": \"2025-01-01 00:00:00.5\"}, {\"memory\": \"b\"}, {\"memory\": null}]";
     let read = mem0(&file("m.json", list)).unwrap();
+    assert_eq!(read.left, ["m.json: a memory without text"]);
     assert_eq!(read.pieces[0].memory, None);
     let memory = read.pieces[1].memory.as_ref().unwrap();
     assert!(memory.as_str().starts_with("user-ann-b-x-"), "{memory}");
@@ -246,6 +247,35 @@ fn credentials_are_named_by_place_and_kind() {
         ["C.md:2: password in a URL", "C.md:3: named password or key"]
     );
     assert_eq!(file("C.md", CLAUDE).secrets(), Vec::<String>::new());
+}
+
+#[test]
+fn a_section_is_there_only_if_one_section_has_its_lines_in_their_order() {
+    let text = "# Deploy\nstep one\nstep two\n\n# Rollback\nstep two\nstep one\n\n# Check\nstep two\n";
+    let read = markdown(&file("N.md", text), Note::Plain).unwrap();
+    let twice = [read.pieces.clone(), read.pieces.clone()].concat();
+    let both = planned("", &twice);
+    assert_eq!((both.text.as_str(), both.present), (text, 3));
+    assert_eq!(planned(text, &read.pieces).text, text);
+    let is_added = |document: &str| !planned(document, &read.pieces[1..2]).added.is_empty();
+    for (document, expected) in [
+        ("# Deploy\nstep one\nstep two\n", true),
+        ("# A\nstep two\n# B\nstep one\n", true),
+        ("# A\nSTEP  two\n- between\n\nstep one\n", false),
+        ("# A\nstep two\n# B\nx\n# A\nstep one\n", false),
+        ("step two\nstep one\n", false),
+    ] {
+        assert_eq!(is_added(document), expected, "{document}");
+    }
+    let archived = ["step one".to_owned()];
+    let without = plan(
+        "# A\nstep two\n",
+        Counters::default(),
+        &archived,
+        &read.pieces[1..2],
+        now(),
+    );
+    assert_eq!(without.unwrap().present, 1);
 }
 
 #[test]
