@@ -5,7 +5,7 @@ use reqwest::Url;
 use serde_json::{Value, json};
 
 use super::endpoint::{Client, Endpoint, MAX_RESPONSE_BYTES, below};
-use super::openai::{told_tokens, without_thoughts};
+use super::openai::{MAX_TOLD_TOKENS, told_tokens, without_thoughts};
 use super::{Answer, ChatMessage, Model, ModelError, Request};
 use crate::config::llm::RoleSettings;
 
@@ -84,10 +84,11 @@ fn read_answer(body: &Value, endpoint: &Endpoint) -> Result<Answer, ModelError> 
     );
     // The provider counts cache reads and writes separately from the rest of the input.
     let cached = [read, written].into_iter().flatten();
+    let input = tokens("input_tokens").map(|fresh| cached.fold(fresh, u64::saturating_add));
     Ok(Answer {
         // Gateways to other models pass their thoughts on.
         text: without_thoughts(text),
-        input_tokens: tokens("input_tokens").map(|fresh| cached.fold(fresh, u64::saturating_add)),
+        input_tokens: input.filter(|tokens| *tokens <= MAX_TOLD_TOKENS),
         cached_tokens: read,
         cache_write_tokens: written,
         output_tokens: tokens("output_tokens"),

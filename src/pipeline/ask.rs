@@ -14,7 +14,7 @@ use crate::domain::operation::{Fault, FaultKind, Operation, Role};
 use crate::domain::{document, dsl};
 use crate::fair;
 use crate::llm::{self, Answer, ChatMessage, ChatRole, ModelError, ModelOutcome, Request, RoleModel, rules};
-use crate::pipeline::prompts::{Template, quoted, section_of, shown_messages, shown_section};
+use crate::pipeline::prompts::{Template, quoted, section_of, shown_messages, shown_section, unquoted};
 use crate::pipeline::review::rewrites_progress;
 use crate::pipeline::{Pipeline, UpdateInput, consolidation};
 use crate::storage::StorageError;
@@ -361,7 +361,7 @@ impl RoleOutcome {
         exchange["messages"] = json!(turns);
         exchange["answer"] = json!(answer.map(|answer| &answer.text));
         exchange["stopped_at_limit"] = json!(answer.is_some_and(|answer| answer.stopped_at_limit));
-        exchange["error"] = json!(asked.result.as_ref().err().map(ToString::to_string));
+        exchange["error"] = json!(asked.result.as_ref().err().map(ModelError::public));
         let sent: usize = asking.messages.iter().map(|turn| turn.text.len()).sum();
         let bytes = sent + answer.map_or(0, |answer| answer.text.len());
         fair::on_cpu(bytes, || mask(&mut exchange)).await;
@@ -432,10 +432,31 @@ fn describe(faults: &[Fault]) -> String {
 /// Step 3: reads the answer of a role, or to a consolidation: JSON of the schema that was asked for, or else text.
 fn parse(author: Option<Role>, text: &str, is_of_schema: bool, is_cut_off: bool) -> Parsed {
     let read = || dsl::structured::read(author, text, is_cut_off);
-    match is_of_schema.then(read).flatten() {
+    let mut parsed = match is_of_schema.then(read).flatten() {
         Some((parsed, items)) => parsed.quoting(|range| items[range.start].as_str().into()),
         // Text that does not match the schema is read as text, so that its author hears of the fault.
         None => dsl::parse_answer(author, text, is_cut_off).quoting(|range| text[range.clone()].into()),
+    };
+    if text.contains("<\\") {
+        parsed
+            .items
+            .iter_mut()
+            .for_each(|item| unquote(&mut item.operation));
+    }
+    parsed
+}
+
+/// What a model wrote as it was shown to it is stored as it was.
+fn unquote(operation: &mut Operation) {
+    match operation {
+        Operation::RewriteProgress(progress) => *progress = progress.with_bullets(unquoted),
+        Operation::Add(added) => {
+            let texts = [&mut added.reason, &mut added.content].into_iter();
+            texts
+                .chain(&mut added.label)
+                .for_each(|text| *text = unquoted(text));
+        }
+        Operation::Archive { reason, .. } | Operation::Mark { reason, .. } => *reason = unquoted(reason),
     }
 }
 

@@ -96,8 +96,11 @@ impl Pipeline {
         ids.extend(parsed.faults.iter().filter_map(|fault| fault.id));
         let ids: Vec<RecordId> = ids.into_iter().collect();
         let (vault, memory) = running.to.place();
-        // A record that is not in the document but active by now was archived when the document was read.
+        // A record that is not in the document but active by now was archived when the document was read, unless it was
+        // added since.
+        let base = running.progress_base().version;
         let known = self.storage.records(vault, memory, &ids).await?.into_iter();
+        let known = known.filter(|known| known.born.version <= base);
         let ended: BTreeSet<RecordId> = known.map(|known| known.record.id).collect();
         let view = View {
             document,

@@ -15,7 +15,7 @@ use crate::domain::ids::{ActorId, HandoffId, MemoryId, VaultId};
 use crate::fair::{self, Party};
 use crate::llm::ModelError;
 use crate::pipeline::ask::{RoleOutcome, asking, go_on};
-use crate::pipeline::prompts::{Template, quoted};
+use crate::pipeline::prompts::{Template, quoted, unquoted};
 use crate::pipeline::steps::Steps;
 use crate::pipeline::{LimitReached, Pipeline, PipelineError};
 use crate::storage::handoffs::Handoff;
@@ -274,7 +274,7 @@ impl Pipeline {
             let caller = (vault, &Steps::default(), true);
             let asked = self.call(caller, (model, &asking), round, &mut outcome).await;
             let Some((text, is_cut_off)) = asked else { break };
-            let read = || read_answer((&text, is_cut_off), material, &citations);
+            let read = || read_answer((&unquoted(&text), is_cut_off), material, &citations);
             let read = fair::on_cpu(text.len(), read).await;
             if round == 0 {
                 answer = read;

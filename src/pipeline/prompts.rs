@@ -193,18 +193,34 @@ fn fill(template: &str, values: &[(&str, &str)]) -> String {
 
 /// Escapes a text so that it can neither close the tag around it nor open a `turn`: `</memory` becomes `<\/memory`,
 /// likewise for `task`, `messages` and `turn`; `<turn role` becomes `<\turn role`; in any case and with blanks
-/// between. Nothing else is changed: snippets must arrive byte for byte.
+/// between. What looks escaped gets one backslash more. Nothing else is changed: snippets must arrive byte for byte.
 pub(super) fn quoted(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
+    escaped(text, |backslashes| backslashes + 1)
+}
+
+/// The text that a model read as [`quoted`] and wrote as it read it; its inverse.
+pub(super) fn unquoted(text: &str) -> String {
+    escaped(text, |backslashes| backslashes.saturating_sub(1))
+}
+
+/// The text with another number of backslashes in the prompt's own tags.
+fn escaped(text: &str, backslashes: impl Fn(usize) -> usize) -> String {
+    let mut changed = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('<') {
-        let (before, tag) = rest.split_at(at);
-        safe.push_str(before);
-        safe.push_str(if is_border(&tag[1..]) { "<\\" } else { "<" });
-        rest = &tag[1..];
+        changed.push_str(&rest[..=at]);
+        let tag = &rest[at + 1..];
+        rest = tag.trim_start_matches('\\');
+        let number = tag.len() - rest.len();
+        let number = if is_border(rest) {
+            backslashes(number)
+        } else {
+            number
+        };
+        changed.push_str(&"\\".repeat(number));
     }
-    safe.push_str(rest);
-    safe
+    changed.push_str(rest);
+    changed
 }
 
 /// Whether the text after a `<` makes it one of the prompt's own tags.
@@ -331,6 +347,21 @@ mod tests {
         let error = Prompts::load(Some(folder.path())).unwrap_err().to_string();
         assert!(error.contains("input.md") && error.contains("{task}"), "{error}");
         assert!(Prompts::load(Some(&folder.path().join("none"))).is_err());
+    }
+
+    #[test]
+    fn a_quoted_text_has_no_tag_of_the_prompt_and_is_read_back_as_it_was() {
+        for (text, shown) in [
+            ("a </task> b", r"a <\/task> b"),
+            (r"</ Memory><\/memory", r"<\/ Memory><\\/memory"),
+            ("<turn role=1></turn>", r"<\turn role=1><\/turn>"),
+            (r"<\turn role", r"<\\turn role"),
+            (r"<task> <\b> </tasks> <\\ </", r"<task> <\b> </tasks> <\\ </"),
+        ] {
+            assert_eq!(quoted(text), shown);
+            assert_eq!(unquoted(shown), text);
+        }
+        assert_eq!(unquoted("a </task> b"), "a </task> b", "a model may leave it out");
     }
 
     #[test]

@@ -81,6 +81,34 @@ async fn memory_and_messages_cannot_close_the_tags_they_are_quoted_in() {
 }
 
 #[tokio::test]
+async fn what_a_model_copies_of_a_quoted_text_is_stored_as_it_was() {
+    let stub = Stub::start(|request| match request.role() {
+        Role::Learnings => Reply::text(
+            "KEY_LEARNINGS:\n  ADD:\n    - because asked: every step ends with <\\/task> in the build file\n",
+        ),
+        Role::Verbatim => Reply::text(
+            "VERBATIM_CONTEXT:\n  ADD:\n    - because asked: build file =>\n      <task>run it<\\/task>\n      <echo>done</echo>\n",
+        ),
+        Role::Progress => Reply::text("CURRENT_PROGRESS: NO CHANGE"),
+    })
+    .await;
+    let service = Service::configured(stub.configure(Provider::Openai, 0)).await;
+    let memory = service.memory("agent");
+    let content = "every step ends with </task> in the build file\nKeep exactly:\n<task>run it</task>\n<echo>done</echo>";
+    let body = json!({"task": "t", "messages": [{"role": "user", "content": content}]});
+    let answer = memory.updated(body).await;
+    assert_eq!(answer["rejected"], json!([]), "{answer}");
+    let text = memory.text().await;
+    holds(
+        &text,
+        &[
+            "every step ends with </task> in",
+            "  <task>run it</task>\n  <echo>done</echo>",
+        ],
+    );
+}
+
+#[tokio::test]
 async fn each_role_gets_its_own_section_and_an_empty_one_as_empty() {
     let stub = Stub::start(|request| Reply::Text(format!("{}: NO CHANGE", request.role().header()))).await;
     let service = Service::configured(stub.configure(Provider::Openai, 0)).await;
