@@ -3,9 +3,9 @@
 //!
 //! A quotation is
 //!
-//! - a line, what stands before or behind its first colon, or a part of a record (label, reason, content), without surrounding blanks,
-//!   quotation and list marks, of at least eight bytes and several words, or of a script without blanks: what models are given,
-//!   and what operations and logs repeat;
+//! - a line, what stands before, between or behind its colons, or a part of a record (label, reason, content), without surrounding
+//!   blanks, quotation and list marks, of at least eight bytes and several words, or of a script without blanks: what models are
+//!   given, and what operations and logs repeat;
 //! - a **distinctive word** of at least eight bytes, with a digit, a symbol or inner capitals, such as a key,
 //!   an address or a host name, also as part of a longer one: the usual purpose of a redaction, even if only that word was
 //!   repeated.
@@ -84,6 +84,10 @@ impl Redaction {
                 let says_more = |text: &&str| text.split_whitespace().nth(2).is_some();
                 fragments.extend(phrase(before).filter(says_more));
                 fragments.extend(phrase(after));
+                // Each part once, so that all of a line stays linear.
+                let mut parts = after.rsplit(": ");
+                fragments.extend(parts.next().and_then(phrase));
+                fragments.extend(parts.filter_map(phrase).filter(says_more));
             }
             fragments.extend(distinctive_words(line));
         }
@@ -230,7 +234,8 @@ mod tests {
     #[test]
     fn what_only_that_text_held_is_found_in_whatever_quotes_it() {
         let text = "# Notes\n- the key is sk-live-4711\nkept line of words\nTOKN=4711-AKtok\nurl://u:Tr0ub4dorXy@h/p\n\
-            数据库的主密码是银河系漫游指南\nGoal: We merge with Globexx\n1. [ ] **Buy the castle**\n";
+            数据库的主密码是银河系漫游指南\nGoal: We merge with Globexx\n1. [ ] **Buy the castle**\n\
+            - KL-1 because x: Ward 3: bed of Mr Smith: he is a patient\n";
         let quotations = redaction(text, &["# Notes\nkept line of words\n"]).quotations();
         for (quoting, is_one) in [
             ("user said: the key is sk-live-4711!", true),
@@ -240,6 +245,8 @@ mod tests {
             ("记住数据库的主密码是银河系漫游指南", true),
             ("We merge with Globexx soon.", true),
             ("Buy the castle by Friday", true),
+            ("so he is a patient here", true),
+            ("the bed of Mr Smith is free", true),
             ("kept line of words", false),
             ("the key", false),
             ("# Notes", false),

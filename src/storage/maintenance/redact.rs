@@ -212,15 +212,23 @@ impl<'a> Redacted<'a> {
             (row.outcome, row.details) = (None, None);
         }
         row.task_id.take_if(|id| self.quotations.are_in(id.as_str()));
+        // The facts of a task say what its line says, or said: also a single word.
+        let lost = self.lost.get(&row.id()).and_then(|lost| lost.content.as_deref());
+        let content = &row.content;
+        let is_lost = |text: &str| {
+            let was = |content: &str| content.contains(text);
+            !text.trim().is_empty() && lost.is_some_and(was) && !was(content)
+        };
+        let quotes = |text: &str| self.quotations.are_in(text) || is_lost(text);
         for text in [&mut row.intent, &mut row.summary, &mut row.epic]
             .into_iter()
             .flatten()
         {
-            *text = clear_lines(text, |line| self.quotations.are_in(line));
+            *text = clear_lines(text, quotes);
         }
         // Including members that only a newer release knows.
         for value in [&mut row.outcome, &mut row.details].into_iter().flatten() {
-            clear_strings(value, &self.quotations);
+            clear_strings(value, &quotes);
         }
         if let Some(outcome) = &mut row.outcome {
             clear_names(outcome, &self.quotations);
@@ -317,7 +325,7 @@ impl<'a> Redacted<'a> {
             for row in rows {
                 let mut operations = row.operations.clone();
                 for operation in operations.iter_mut().filter_map(Value::as_array_mut).flatten() {
-                    clear_strings(operation, &self.quotations);
+                    clear_strings(operation, &|text| self.quotations.are_in(text));
                     clear_parts(operation, &self.lost);
                     if let Some(outcome) = operation.pointer_mut("/task/outcome") {
                         clear_names(outcome, &self.quotations);
@@ -375,19 +383,19 @@ fn clear_parts(operation: &mut Value, lost: &LostRecords) {
     }
 }
 
-/// Replaces the strings that contain a quotation. The id of a record and the name of an operation say nothing and stay.
-fn clear_strings(value: &mut Value, quotations: &Quotations) {
+/// Replaces the strings that quote the redacted text. The id of a record and the name of an operation say nothing and stay.
+fn clear_strings(value: &mut Value, quotes: &impl Fn(&str) -> bool) {
     let is_name = |text: &str| text.parse::<RecordId>().is_ok() || OperationName::VARIANTS.contains(&text);
     match value {
-        Value::String(text) if quotations.are_in(text) && !is_name(text) => REDACTED.clone_into(text),
+        Value::String(text) if quotes(text) && !is_name(text) => REDACTED.clone_into(text),
         Value::Array(values) => {
             for value in values {
-                clear_strings(value, quotations);
+                clear_strings(value, quotes);
             }
         }
         Value::Object(members) => {
             for value in members.values_mut() {
-                clear_strings(value, quotations);
+                clear_strings(value, quotes);
             }
         }
         _ => {}

@@ -117,6 +117,13 @@ async fn what_is_kept_beside_the_versions_goes_with_their_texts() {
         POST contexts/2/redact < {"reason": "it held a key"} → 200
         HOLDING pallas-6638:
         HOLDING 66186618661866:
+        § the facts of a task whose line was edited go with what it said, however short that is
+        POST tasks < {"task_id": "t1", "intent": "Call", "summary": "code hunter2", "outcome": {"success": true, "code": "hunter2"}} → 201
+        PUT context < # Recent Tasks\n- T-1 [2026-11-21T02:00:00Z] t1: Call: done\n → 201
+        PUT context < # Recent Tasks\n- T-1 [2026-11-21T02:00:00Z] t1: Call: done\n\n# Notes\n → 201
+        POST contexts/1/redact < {"reason": "it held a password"} → 200
+        HOLDING hunter2:
+        GET records/T-1 → 200 {"intent": "Call", "outcome": {"success": true, "code": "[redacted]"}}
         § the tag of what is said of records changes with it
         PUT context < # Key Learnings\n- KL-1 because a: one thing\n → 201
         POST operations < KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because token sk-live-4711 leaked it\n → 200
