@@ -16,6 +16,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
 
@@ -65,15 +66,26 @@ pub(crate) struct Form<V = Visit> {
 }
 
 impl Form {
-    /// The request of the form: executed once, and only for the version that it was opened for, if it names one.
+    /// The request of the form: executed once however often it is sent, and only for the version that it was opened for, if it names one.
     pub(super) fn ask(&self, method: Method, segments: &[&str]) -> Result<Ask, Failure> {
         let ask = self.visit.api.ask(method, segments);
-        let ask = ask.header(IDEMPOTENCY_KEY, header_value(self.fields.text("once"))?);
+        let ask = ask.header(IDEMPOTENCY_KEY, header_value(&self.key())?);
         Ok(match self.fields.all("if_match").next() {
             Some("") => ask.header(IF_NONE_MATCH, HeaderValue::from_static("*")),
             Some(seen) => ask.header(IF_MATCH, header_value(&format!("\"{seen}\""))?),
             None => ask,
         })
+    }
+
+    /// The same for a form that is sent twice, and another one once something else was entered in it, as after going back
+    /// from a refusal.
+    fn key(&self) -> String {
+        let mut hash = Sha256::new();
+        for (name, value) in self.fields.0.iter().filter(|(name, _)| name != TOKEN) {
+            hash.update(format!("{}:{name}{}:{value}", name.len(), value.len()));
+        }
+        let entered = hex::encode(&hash.finalize()[..8]);
+        format!("{}-{entered}", self.fields.text("once"))
     }
 
     /// The same, for something of the page's memory.

@@ -91,10 +91,13 @@ async fn without_keys_a_form_has_a_token_too_and_one_that_is_sent_twice_is_execu
     let table = r"
         GET /ui/ → 200
         SEND ./edit < text=mine\n&once=one&if_match= → 303 .?done=put
-        SEND ./edit < text=mine\n&once=one&if_match= → 303 .?done=put";
+        SEND ./edit < text=mine\n&once=one&if_match= → 303 .?done=put
+        SEND ./records < form=add&content=&because=x&once=two → 422
+        SEND ./records < form=add&content=a fact&because=x&once=two → 303 ./records/KL-1?done=added";
     browser.session(table).await;
-    assert_eq!(service.memory("agent").text().await, "mine\n");
-    assert_eq!(service.count("memory_contexts").await, 1);
+    let text = service.memory("agent").text().await;
+    assert!(text.starts_with("mine\n") && text.ends_with("a fact\n"), "{text}");
+    assert_eq!(service.count("memory_contexts").await, 2);
 }
 
 #[tokio::test]
