@@ -190,11 +190,17 @@ export class Memory extends Scope {
       asOf?: Date | string | undefined;
       /** Ask the database also where the service has the newest version in its cache. */
       fresh?: boolean | undefined;
-      /** Throw `NotModifiedError` if this is still the newest version: its `context_id`. */
+      /**
+       * Throw `NotModifiedError` if this is still the newest version: its `context_id`; with `section` the `etag` of the
+       * section's response.
+       */
       ifNoneMatch?: string | undefined;
     } & CallOptions = {},
   ): Promise<Context> {
     const { fresh, ...rest } = options;
+    const id = /^"?([^"*,;]+)"?$/.exec(rest.ifNoneMatch ?? "")?.[1];
+    // As JSON a version has an entity tag of its own.
+    if (id !== undefined) rest.ifNoneMatch = `"${id};json"`;
     return this.read("/context", rest, {}, fresh ? { headers: { "cache-control": "no-cache" } } : {});
   }
 

@@ -279,6 +279,9 @@ export class Transport {
 
 /** A value as it is: `fetch` would send another character for half of a surrogate pair, and JSON an escape that is none. */
 function whole<T>(_name: string, value: T): T {
+  if (typeof value === "number" && !Number.isFinite(value)) {
+    throw new TypeError(`JSON has no number ${value}, and would have null in its place`);
+  }
   if (typeof value !== "string" || !/\p{Surrogate}/u.test(value)) return value;
   throw new TypeError("the text contains half of a surrogate pair, which is not a character");
 }

@@ -101,6 +101,9 @@ test("a document is put, read, edited, searched and restored", async () => {
   expect(first).toMatchObject({ version: 1, unchanged: false, actor_id: "tester" });
   expect((await memory.get()).context).toBe("# Notes\nThe zebrafish protocol.\n");
   expect((await memory.get({ section: "Notes" })).context).toContain("zebrafish");
+  for (const known of [first.context_id, `"${first.context_id}"`]) {
+    await expect(memory.get({ ifNoneMatch: known })).rejects.toThrow(NotModifiedError);
+  }
 
   const edited = await memory.edit(
     [learn("commit the query data", { because: "CI has no database" })],

@@ -276,6 +276,9 @@ test("a text is sent as it is or not at all, and a time may have no end", async 
   const memory = new Client(`${url} `, { timeout: Infinity }).memory("v", "m");
   await memory.put("😀");
   await expect(memory.put("😀".slice(0, 1))).rejects.toThrow("surrogate");
+  for (const number of [NaN, -Infinity]) {
+    await expect(memory.put({ a: [number] })).rejects.toThrow(`no number ${number}`);
+  }
   const half = [{ role: "user", content: "😀".slice(0, 1) }];
   await expect(memory.update("task", half)).rejects.toThrow("surrogate");
   // Plain JavaScript may pass another iterable, which JSON would not have.
