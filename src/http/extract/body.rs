@@ -13,6 +13,7 @@ use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_LENGTH;
 use bytes::BytesMut;
+use chrono::{DateTime, Utc};
 use futures::StreamExt;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
@@ -338,6 +339,17 @@ fn problem(text: &str, field: &str, error: &serde_json::Error) -> Problem {
         what => what,
     };
     Problem::invalid(field, format!("{field}: {what}"))
+}
+
+/// Deserializes a time that may be missing; for `deserialize_with`, since the message of `chrono` does not say what a time
+/// looks like.
+///
+/// # Errors
+/// It is not in the form of RFC 3339.
+pub(crate) fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<DateTime<Utc>>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?;
+    let time = text.map(|text| text.parse()).transpose();
+    time.map_err(|_| D::Error::custom("expected a time as in 2026-11-21T02:00:00Z (RFC 3339)"))
 }
 
 /// Deserializes client JSON that is stored, whose numbers must keep all their digits; for `deserialize_with`. A number that

@@ -14,8 +14,8 @@ use crate::http::state::AppState;
 use crate::pipeline::report::UpdateAnswer;
 use crate::pipeline::{Approval, Target};
 use crate::storage::idempotency::KeptAnswer;
-use crate::storage::updates::Run;
 use crate::storage::updates::queue::Cancelled;
+use crate::storage::updates::{Run, RunStatus};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -93,7 +93,10 @@ pub(crate) async fn cancel_update(
         }
         Cancelled::Ended(status) => Err(Problem::new(
             Kind::Conflict,
-            format!("the update has ended already: it is {}", status.name()),
+            match status {
+                RunStatus::Proposed => "the update is a proposal by now: approve or reject it".to_owned(),
+                status => format!("the update has ended already: it is {}", status.name()),
+            },
         )
         .with("field", "update_id")
         .with("run_status", status.name())),

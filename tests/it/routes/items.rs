@@ -71,6 +71,7 @@ async fn items_are_added_replaced_listed_and_removed_one_by_one_and_by_category_
         POST items < {"content": "x", "category": "a", "metadata": [1]} → 422 invalid metadata
         POST items < {"content": "x", "category": "a", "metadata": {"k": {"\u0000": 1}}} → 422 invalid metadata
         POST items < {"content": "x", "category": "a", "expires_at": "tomorrow"} → 422 invalid expires_at
+        POST items < {"content": "x", "category": "a", "expires_at": "2036-11-21T02:00:00"} → 422 invalid expires_at expected a time as in
         POST items < {"content": "x", "category": "a", "expires_at": "2026-11-21T02:00:00Z"} → 422 invalid expires_at
         POST items < {"content": "x", "category": "a", "expires_at": "+10000-01-01T00:00:00Z"} → 422 invalid expires_at
         POST items < {"content": "x", "category": "a", "expires_at": "9999-12-31T23:59:60Z"} → 422 invalid expires_at
