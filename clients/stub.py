@@ -3,8 +3,8 @@
     python3 clients/stub.py        prints its URL; POST /script sets the script, GET /seen returns the requests
 
 A line of a script is a JSON object: `status` with `json`, `text` or `problem` (its kind), `headers` and `type`; or one
-of `cut`, `half`, `nothing`, `nonsense`, `silent` (seconds), `drip` (seconds between the bytes of a head), `stream`
-(pieces of server-sent events).
+of `cut`, `half`, `nothing`, `nonsense`, `silent` (seconds), `drip` (seconds between the bytes of a head),
+`trickle` (those of a refusal's body), `stream` (pieces of server-sent events).
 """
 
 from __future__ import annotations
@@ -46,6 +46,11 @@ def reply(connection: socket.socket, line: dict[str, Any]) -> None:
         for byte in b"HTTP/1.1 200 OK\r\nX-Long: " + b"-" * 1000:
             connection.sendall(bytes([byte]))
             time.sleep(line["drip"])
+    elif "trickle" in line:
+        connection.sendall(b"HTTP/1.1 400 Whatever\r\nContent-Length: 1000\r\n\r\n")
+        for _ in range(1000):
+            connection.sendall(b"-")
+            time.sleep(line["trickle"])
     elif "stream" in line:
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
         for chunk in line["stream"]:

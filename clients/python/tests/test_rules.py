@@ -216,6 +216,28 @@ def test_headers_of_a_request_are_sent_once_and_as_they_are() -> None:
     assert own.items() <= {**stub.seen[0].headers, "Content-Type": stub.seen[0].headers["content-type"]}.items()
 
 
+def test_a_query_is_sent_wherever_it_was_written() -> None:
+    with Stub([PUT]) as stub, Client(stub.url) as client:
+        client.request("GET", "/v1/vaults?limit=1")
+        client.request("GET", "/v1/vaults", query={"limit": 1})
+        with pytest.raises(ValueError, match="query"):
+            client.request("GET", "/v1/vaults?limit=1", query={"cursor": "c"})
+    assert [one.target for one in stub.seen] == ["/v1/vaults?limit=1"] * 2
+
+
+def test_what_is_no_document_is_not_replaced() -> None:
+    other = {"json": {"message": "warming up"}}
+    with Stub([other]) as stub, Client(stub.url) as client, pytest.raises(InvalidAnswerError):
+        client.memory("v", "m").change(lambda text: text + "more")
+    assert [one.method for one in stub.seen] == ["GET"]
+
+
+def test_a_session_ends_though_its_handoff_cannot_be_made() -> None:
+    with Stub([PUT, {"status": 503, "text": ""}]) as stub, Client(stub.url, retries=0) as client:
+        assert client.memory("v", "m").finish("task")["version"] == 1
+    assert [one.target.rpartition("/")[2] for one in stub.seen] == ["update", "refresh"]
+
+
 def test_a_text_of_another_server_is_no_prompt() -> None:
     with Stub([{"text": "<html>welcome to the hotel</html>"}]) as stub, Client(stub.url) as client:
         for ask in (client.guidance, client.memory("v", "m").window.text):

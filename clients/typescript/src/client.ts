@@ -105,7 +105,7 @@ export class Client extends Scope {
     { query, body, ...options }: Pick<Call, "query" | "body"> & CallOptions = {},
   ): Promise<{ value: T; response: ResponseInfo }> {
     const writes = ["POST", "PUT"].includes(method) && path.startsWith("/v1/vaults/");
-    const slow = writes && /\/(update|consolidate)$/.test(path);
+    const slow = writes && /\/(update|consolidate)$/.test(path.split("?")[0] ?? "");
     return this.transport.request({ method, path, query, body, options, writes, slow, answers: "any" });
   }
 }

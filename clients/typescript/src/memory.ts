@@ -1,6 +1,12 @@
 /** A memory. */
 
-import { NotFoundError, PreconditionFailedError } from "./errors.js";
+import {
+  ConnectionFailedError,
+  InvalidAnswerError,
+  PreconditionFailedError,
+  RateLimitedError,
+  UnavailableError,
+} from "./errors.js";
 import { events, type EventOptions } from "./events.js";
 import {
   Handoffs,
@@ -16,7 +22,7 @@ import {
 } from "./groups.js";
 import type { Pages } from "./pages.js";
 import { Scope, type ListOptions } from "./scope.js";
-import { members, sleep, type CallOptions, type ChangeOptions } from "./transport.js";
+import { isNotFound, members, sleep, type CallOptions, type ChangeOptions } from "./transport.js";
 import type {
   Blame,
   Context,
@@ -124,7 +130,8 @@ export class Memory extends Scope {
 
   /**
    * Ends a session: updates the memory with what was done and the conversation in the format of the agent's SDK, and makes
-   * the handoff for the next one. `record` saves the task in the same version.
+   * the handoff for the next one. `record` saves the task in the same version. If the service cannot be reached for the
+   * handoff, the answer is returned all the same: the update is saved.
    */
   async finish(
     task: string,
@@ -134,8 +141,12 @@ export class Memory extends Scope {
     const { handoff = !options.dryRun, ...rest } = options;
     const answer = await this.update(task, messages, rest);
     const { signal, timeout, retries, headers, actor } = options;
-    // Without any addition there is no memory.
-    if (handoff) await this.handoffs.refresh({ signal, timeout, retries, headers, actor }).catch(ignoreNotFound);
+    if (!handoff) return answer;
+    await this.handoffs.refresh({ signal, timeout, retries, headers, actor }).catch((error: unknown) => {
+      // Without any addition there is no memory.
+      const passing = [ConnectionFailedError, UnavailableError, RateLimitedError].some((kind) => error instanceof kind);
+      if (!passing) ignoreNotFound(error);
+    });
     return answer;
   }
 
@@ -172,9 +183,14 @@ export class Memory extends Scope {
       const pause = Math.random() * Math.min(PAUSES.longest, PAUSES.first * 2 ** (retry - 1));
       if (retry > 0) await sleep(pause, options.signal);
       const there = await this.get({ ...options, fresh: true }).catch(ignoreNotFound);
+      if (there && (typeof there.context !== "string" || typeof there.context_id !== "string")) {
+        throw new InvalidAnswerError(`${this.at}/context: the answer is not the service's`);
+      }
       const only = there ? { ifMatch: there.context_id } : { ifNoneMatch: "*" };
+      const text: unknown = decide(there?.context ?? "");
+      if (typeof text !== "string") throw new TypeError(`change: the function returned no text, but ${typeof text}`);
       try {
-        return await this.put(decide(there?.context ?? ""), { ...options, ...only });
+        return await this.put(text, { ...options, ...only });
       } catch (error) {
         if (!(error instanceof PreconditionFailedError) || retry + 1 >= CHANGES) throw error;
       }
@@ -209,6 +225,9 @@ export class Memory extends Scope {
     document: Document,
     options: { confirm?: "collapse" | undefined } & ChangeOptions = {},
   ): Promise<PutAnswer> {
+    if (ArrayBuffer.isView(document) || document instanceof Promise) {
+      throw new TypeError("the document is a text or an object: decode bytes, and await a promise");
+    }
     return this.write("PUT", "/context", document, options, { query: { confirm: options.confirm } });
   }
 
@@ -258,5 +277,5 @@ export class Memory extends Scope {
 }
 
 function ignoreNotFound(error: unknown): undefined {
-  if (!(error instanceof NotFoundError)) throw error;
+  if (!isNotFound(error)) throw error;
 }

@@ -273,7 +273,9 @@ export class Transport {
       headers.set("content-type", typeof call.body === "string" ? "text/plain; charset=utf-8" : "application/json");
       request.body = typeof call.body === "string" ? whole("", call.body) : JSON.stringify(call.body, whole);
     }
-    return { url: this.url + call.path + queryOf(call.query ?? {}), headers, request };
+    const query = queryOf(call.query ?? {});
+    const end = call.path.includes("?") && query ? query.replace("?", "&") : query;
+    return { url: this.url + call.path + end, headers, request };
   }
 }
 
@@ -347,7 +349,12 @@ function isMissing(failure: Error): boolean {
   if (failure instanceof PreconditionFailedError) {
     return failure.kind === "precondition-failed" && failure.members.current == null;
   }
-  return failure instanceof NotFoundError;
+  return isNotFound(failure);
+}
+
+/** Whether the service says that something is not there. The 404 of another server says nothing. */
+export function isNotFound(failure: unknown): boolean {
+  return failure instanceof NotFoundError && failure.kind === "not-found";
 }
 
 /** Whether another attempt may succeed, and may be made. */
@@ -450,7 +457,8 @@ export function members(options: object): Record<string, unknown> {
 function queryOf(query: object): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) parameters.set(name, value instanceof Date ? value.toISOString() : String(value));
+    // A model may pass null for what it leaves out.
+    if (value != null) parameters.set(name, value instanceof Date ? value.toISOString() : String(value));
   }
   const text = parameters.toString();
   return text && `?${text}`;

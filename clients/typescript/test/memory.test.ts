@@ -10,6 +10,7 @@ import {
   learn,
   mark,
   NotFoundError,
+  NotModifiedError,
   PreconditionFailedError,
   progress,
   snippet,

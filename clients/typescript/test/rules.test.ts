@@ -287,6 +287,33 @@ test("a text is sent as it is or not at all, and a time may have no end", async 
   expect((await seen()).map(({ body }) => body)).toEqual(["😀"]);
 });
 
+test("what is no document is not replaced, nor by what is no text", async () => {
+  await script([{ json: { message: "warming up" } }]);
+  const memory = new Client(url).memory("v", "m");
+  await expect(memory.change((text) => text)).rejects.toThrow("is not the service's");
+  await script([{ json: { context: "text", context_id: "c" } }]);
+  const later = (async (text: string) => text) as unknown as (text: string) => string;
+  await expect(memory.change(later)).rejects.toThrow("returned no text");
+  expect((await seen()).map(({ method }) => method)).toEqual(["GET"]);
+  for (const document of [Buffer.from("text"), Promise.resolve("text")]) {
+    expect(() => memory.put(document as unknown as string)).toThrow("a text or an object");
+  }
+});
+
+test("a query is sent wherever it was written, and null is none", async () => {
+  await script([PUT]);
+  const client = new Client(url);
+  await client.request("GET", "/v1/vaults?limit=1", { query: { cursor: "c", prefix: null } });
+  expect((await seen()).map(({ target }) => target)).toEqual(["/v1/vaults?limit=1&cursor=c"]);
+});
+
+test("a session ends though its handoff cannot be made", async () => {
+  await script([PUT, { status: 503, text: "" }]);
+  const answer = await new Client(url, { retries: 0 }).memory("v", "m").finish("task");
+  expect(answer.version).toBe(1);
+  expect((await seen()).map(({ target }) => target.split("/").pop())).toEqual(["update", "refresh"]);
+});
+
 test("ids cannot lead elsewhere, and headers are checked", async () => {
   await script([PUT]);
   const client = new Client(url);

@@ -293,8 +293,11 @@ def _settings(
 
 
 def _any_call(method: str, path: str, query: Mapping[str, Any] | None, body: Any, headers: Any) -> Call[Any]:
-    writes = method in ("POST", "PUT") and path.startswith("/v1/vaults/")
-    slow = writes and path.endswith(("/update", "/consolidate"))
+    place, mark, _ = path.partition("?")
+    if mark and query:
+        raise ValueError("the path has a query already: pass all of it in one of the two")
+    writes = method in ("POST", "PUT") and place.startswith("/v1/vaults/")
+    slow = writes and place.endswith(("/update", "/consolidate"))
     return Call(method, path, query or {}, headers or {}, body, answers="any", accept="*/*", writes=writes, slow=slow)
 
 

@@ -20,7 +20,7 @@ from . import _wire
 from ._call import Answer, Call, Result
 from ._flow import Flow, Outcome, Together
 from ._retry import FOREIGN, Limits, Reply, Send, Sleep, attempts
-from .errors import ConnectionFailedError, WorkingMemoryError
+from .errors import ConnectionFailedError, InvalidAnswerError, WorkingMemoryError
 
 T = TypeVar("T")
 Http = TypeVar("Http", bound=httpx.Client | httpx.AsyncClient)
@@ -50,7 +50,8 @@ class Settings:
         return {
             "method": request.method,
             "url": self.url + request.path,
-            "params": request.query,
+            # An empty one would take away that of a path.
+            "params": request.query or None,
             "headers": request.headers,
             "content": request.content,
             "timeout": seconds,
@@ -72,8 +73,11 @@ def answer(call: Call[T], reply: Reply) -> Answer[T]:
     """The content of a successful response."""
     # A failure comes here only as the answer of a deletion that had been executed already.
     missing = not httpx.codes.is_success(reply.status)
+    status = httpx.codes.NO_CONTENT if missing else reply.status
+    if call.answers == "none" and status != httpx.codes.NO_CONTENT:
+        raise InvalidAnswerError(f"{call.path}: the answer ({status}) is not the service's")
     content = _wire.decoded(call, b"" if missing else reply.content, reply.headers.get("content-type", ""))
-    made: Answer[T] = Answer(content, httpx.codes.NO_CONTENT if missing else reply.status, reply.headers)
+    made: Answer[T] = Answer(content, status, reply.headers)
     if isinstance(content, Result):
         content.response = made
     return made
@@ -84,7 +88,8 @@ _END: ContextVar[float] = ContextVar("end of an attempt", default=math.inf)
 
 
 @contextmanager
-def _deadline(seconds: float) -> Iterator[None]:
+def deadline(seconds: float) -> Iterator[None]:
+    """Ends what is read below it after so many seconds, however little comes at a time."""
     token = _END.set(time.monotonic() + seconds)
     try:
         yield
@@ -92,7 +97,7 @@ def _deadline(seconds: float) -> Iterator[None]:
         _END.reset(token)
 
 
-def _left(timeout: float | None = None) -> float | None:
+def left_of_attempt(timeout: float | None = None) -> float | None:
     """The timeout of a read, or what is left of the attempt."""
     left = _END.get() - time.monotonic()
     if left <= 0:
@@ -106,7 +111,7 @@ def _trace(event: str, info: Mapping[str, Any]) -> None:
     if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
         stream = info["return_value"]
         read = stream.read
-        stream.read = lambda max_bytes, timeout=None: read(max_bytes, _left(timeout))
+        stream.read = lambda max_bytes, timeout=None: read(max_bytes, left_of_attempt(timeout))
 
 
 async def _trace_async(event: str, info: Mapping[str, Any]) -> None:
@@ -173,11 +178,11 @@ class Engine:
         arguments["extensions"] = {"trace": _trace}
         http = self.connections.http()
         try:
-            with _deadline(step.seconds), http.stream(**arguments, follow_redirects=False) as response:
+            with deadline(step.seconds), http.stream(**arguments, follow_redirects=False) as response:
                 content = b""
                 for chunk in response.iter_bytes():
                     content += chunk
-                    _left()
+                    left_of_attempt()
                 return Reply(response.status_code, response.headers, content)
         except FOREIGN as failure:
             return failure
@@ -237,12 +242,12 @@ class AsyncEngine:
         arguments["extensions"] = {"trace": _trace_async}
         http = self.connections.http()
         try:
-            with _deadline(step.seconds):
+            with deadline(step.seconds):
                 async with http.stream(**arguments, follow_redirects=False) as response:
                     content = b""
                     async for chunk in response.aiter_bytes():
                         content += chunk
-                        _left()
+                        left_of_attempt()
                     return Reply(response.status_code, response.headers, content)
         except FOREIGN as failure:
             return failure

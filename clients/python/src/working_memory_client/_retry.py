@@ -13,12 +13,12 @@ from ._wire import Request
 from .errors import (
     ConnectionFailedError,
     ModelError,
-    NotFoundError,
     NotModifiedError,
     PreconditionFailedError,
     ProblemError,
     StillRunningError,
     TimedOutError,
+    is_missing,
     problem,
 )
 
@@ -146,7 +146,7 @@ def _is_missing(failure: ProblemError | ConnectionFailedError) -> bool:
     """Whether nothing is there: then an earlier attempt without a response has deleted it."""
     if isinstance(failure, PreconditionFailedError):
         return failure.kind == "precondition-failed" and failure.current is None
-    return isinstance(failure, NotFoundError)
+    return is_missing(failure)
 
 
 def _refused(reply: Reply) -> ProblemError:

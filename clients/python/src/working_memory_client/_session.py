@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import time
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -14,10 +14,21 @@ from . import types
 from ._call import Answer, ChangeOptions
 from ._flow import Flow, Together, value
 from ._retry import Sleep
-from .errors import NotFoundError, PreconditionFailedError, StillWaitingError
+from .errors import (
+    ConnectionFailedError,
+    InvalidAnswerError,
+    NotFoundError,
+    PreconditionFailedError,
+    RateLimitedError,
+    StillWaitingError,
+    UnavailableError,
+    is_missing,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+log = logging.getLogger("working_memory_client")
 
 # How often a change is retried because another writer was first.
 CHANGES = 10
@@ -71,13 +82,16 @@ def start(
         refresh: Refresh the handoff first.
     """
     if refresh:
-        with suppress(NotFoundError):
+        try:
             yield api.refresh_handoff(at)
+        except NotFoundError as error:
+            if not is_missing(error):
+                raise
     receipt = api.prompt(at, max_tokens=max_tokens, query=query, include=include, exclude=exclude, timezone=timezone)
     both = yield Together([receipt, api.get_handoff(at)])
     made: types.Prompt = value(both[0])
     text = ""
-    if not isinstance(both[1], NotFoundError):
+    if not is_missing(both[1]):
         found: types.Handoff = value(both[1])
         text = f"{found['preface'].rstrip()}\n\n{found['markdown']}"
     return Session(made["text"], text, made)
@@ -99,12 +113,17 @@ def finish(
         messages: The conversation in OpenAI's or Anthropic's format; objects of their SDKs are accepted.
         record: The task for the window: `intent`, `summary`, and optionally `task_id`, `outcome`, `epic`, `goal`,
             `blocker`. A `task_id` that is recorded already makes the call a repeat, which changes nothing.
-        handoff: Make a new handoff.
+        handoff: Make a new handoff. If the service cannot be reached for it, that is logged: the update is saved.
     """
     answer: Answer[types.UpdateAnswer] = yield api.update(at, task, messages, record=record, **options)
     if handoff:
-        with suppress(NotFoundError):  # nothing was added, so there is no memory
+        try:
             yield api.refresh_handoff(at, actor=options.get("actor"))
+        except (ConnectionFailedError, UnavailableError, RateLimitedError) as error:
+            log.warning("the update was saved, but no handoff was made: %s", error)
+        except NotFoundError as error:  # nothing was added, so there is no memory
+            if not is_missing(error):
+                raise
     return answer.value
 
 
@@ -148,9 +167,14 @@ def change(at: str, decide: Callable[[str], str]) -> Flow[types.PutAnswer]:
             yield Sleep(random.uniform(0, min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** (retry - 1))))
         try:
             newest: Answer[types.Context] = yield api.get(at, fresh=True)
-        except NotFoundError:
+        except NotFoundError as error:
+            if not is_missing(error):
+                raise
             text, there = "", None
         else:
+            found = [newest.value.get(name) for name in ("context", "context_id")]
+            if not all(isinstance(one, str) for one in found):
+                raise InvalidAnswerError(f"{at}/context: the answer is not the service's")
             text, there = newest.value["context"], newest.value["context_id"]
         try:
             put: Answer[types.PutAnswer] = yield api.put(

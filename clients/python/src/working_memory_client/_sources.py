@@ -20,6 +20,7 @@ from .errors import (
     EventsLostError,
     InvalidAnswerError,
     ProblemError,
+    TimedOutError,
     WorkingMemoryError,
     problem,
 )
@@ -159,7 +160,8 @@ def _ended(what: str, failure: Exception | None) -> WorkingMemoryError:
     if isinstance(failure, WorkingMemoryError):
         return failure
     said = f"{type(failure).__name__}: {failure}" if failure else "the service closed it"
-    return ConnectionFailedError(f"the connection to watch {what} ended: {said}")
+    kind = TimedOutError if isinstance(failure, httpx.TimeoutException) else ConnectionFailedError
+    return kind(f"the connection to watch {what} ended: {said}")
 
 
 def events(

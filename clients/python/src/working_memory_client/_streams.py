@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 import httpx
 
-from ._engine import AsyncEngine, Engine, Settings
+from ._engine import AsyncEngine, Engine, Settings, deadline, left_of_attempt
 from ._retry import FOREIGN
 from ._sources import EVENT_STREAM, Source
 from ._sse import Decoder, ServerSentEvent
@@ -92,12 +92,15 @@ class Stream(Iterator[T]):
         if _is_stream(response):
             self._response, self._chunks = response, response.iter_bytes()
             return
+        limits, content = self._engine.settings.limits, b""
         try:
-            content = response.read()
+            with deadline(limits.timeout):
+                for chunk in response.iter_bytes():
+                    content += chunk
+                    left_of_attempt()
         finally:
             response.close()
-        retries = self._engine.settings.limits.retries
-        time.sleep(self._reading.source.refused(response.status_code, response.headers, content, retries))
+        time.sleep(self._reading.source.refused(response.status_code, response.headers, content, limits.retries))
 
     def _wait(self, failure: Exception | None) -> None:
         self._drop()
@@ -157,12 +160,16 @@ class AsyncStream(AsyncIterator[T]):
         if _is_stream(response):
             self._response, self._chunks = response, response.aiter_bytes()
             return
+        limits, content = self._engine.settings.limits, b""
         try:
-            content = await response.aread()
+            with deadline(limits.timeout):
+                async for chunk in response.aiter_bytes():
+                    content += chunk
+                    left_of_attempt()
         finally:
             await response.aclose()
-        retries = self._engine.settings.limits.retries
-        await asyncio.sleep(self._reading.source.refused(response.status_code, response.headers, content, retries))
+        source = self._reading.source
+        await asyncio.sleep(source.refused(response.status_code, response.headers, content, limits.retries))
 
     async def _wait(self, failure: Exception | None) -> None:
         await self._drop()

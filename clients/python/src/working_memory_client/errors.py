@@ -133,6 +133,11 @@ class NotFoundError(ProblemError):
     """404: it does not exist, or is in a vault that the key does not reach."""
 
 
+def is_missing(error: object) -> bool:
+    """Whether the service says that something is not there. The 404 of another server says nothing."""
+    return isinstance(error, NotFoundError) and error.kind == "not-found"
+
+
 class ConflictError(ProblemError):
     """409: the state of the memory, or of the run, does not allow it."""
 

@@ -33,7 +33,7 @@ from ._call import Answer, segment
 from ._client import AsyncVault, Vault
 from ._flow import Flow, Outcome, Together, value
 from ._langgraph_items import Namespace, Stored
-from .errors import NotFoundError
+from .errors import is_missing
 
 __all__ = ["WorkingMemoryStore"]
 
@@ -132,13 +132,13 @@ class _Flows:
         calls = [self._put(*name, values[name], outcome) for name, outcome in zip(values, there, strict=True)]
         outcomes = yield Together([call for call in calls if call is not None])
         for outcome in outcomes:
-            if not isinstance(outcome, NotFoundError):  # a missing memory counts as deleted
+            if not is_missing(outcome):  # a missing memory counts as deleted
                 value(outcome)
 
     def _put(self, namespace: Namespace, key: str, wanted: dict[str, Any] | None, there: Outcome) -> Any:
         """The call that sets an item to this value, if one is needed."""
         memory = items.memory_id(self.root, namespace, key)
-        context: types.Context | None = None if isinstance(there, NotFoundError) else value(there)
+        context: types.Context | None = None if is_missing(there) else value(there)
         before = items.stored(context) if context else None
         if context and before is None and context["context"].strip() != items.DELETED:
             raise ValueError(f"the memory {memory!r} is not an item of this store: choose another root")
@@ -229,7 +229,7 @@ class _Flows:
 
 
 def _item(outcome: Outcome) -> Item | None:
-    if isinstance(outcome, NotFoundError):
+    if is_missing(outcome):
         return None
     context = cast("types.Context", value(outcome))
     found = items.stored(context)

@@ -29,7 +29,7 @@ from ._call import Answer, Call, segment
 from ._client import AsyncVault
 from ._flow import Flow, Outcome, Together, value
 from ._pydantic_ai_files import File
-from .errors import NotFoundError, PreconditionFailedError
+from .errors import NotFoundError, PreconditionFailedError, is_missing
 
 __all__ = ["WorkingMemoryStore"]
 
@@ -133,7 +133,9 @@ class _Flows:
     def there(self, path: str) -> Flow[_There]:
         try:
             newest: Answer[types.Context] = yield api.get(self._at(files.memory_id(self.root, path)), fresh=True)
-        except NotFoundError:
+        except NotFoundError as error:
+            if not is_missing(error):
+                raise
             return NOTHING
         found = newest.value
         return _There(found["version"], found["context_id"], files.file(found["context"], path))
@@ -194,7 +196,9 @@ class _Flows:
         memory = notes.value["items"][0]["content"]
         try:
             made: Answer[types.Context] = yield api.get_version(self._at(memory), int(note["version"]))
-        except NotFoundError:
+        except NotFoundError as error:
+            if not is_missing(error):
+                raise
             return None
         written = files.file(made.value["context"])
         if not (note["deletes"] if written is None else written.operation_id == operation.id):
@@ -227,7 +231,7 @@ class _Flows:
         outcomes: list[Outcome] = yield Together([api.get(self._at(memory)) for memory in memories])
         found: list[str] = []
         for memory, outcome in zip(memories, outcomes, strict=True):
-            if not isinstance(outcome, NotFoundError):
+            if not is_missing(outcome):
                 # A name that is too long for an id is in the document.
                 file = files.file(value(outcome)["context"], files.path_of(self.root, memory))
                 found += [file.path] if file is not None else []
