@@ -1,7 +1,7 @@
 //! `working-memory edit`: opens the document in an editor and puts it back if it has not changed meanwhile. On any
 //! failure the edited text stays in a file.
 
-use super::client::{Exit, Failure, Method, Output, Service, ServiceArgs, ServiceResponse, found};
+use super::client::{Exit, Failure, MemoryRef, Method, Output, Service, ServiceArgs, ServiceResponse, found};
 use super::handoff;
 use super::show::Show;
 use crate::cli::folder::file::write_file;
@@ -70,25 +70,36 @@ impl Edit {
             .on_version(tag)?;
         let answer = call.exchange().await?;
         match answer.status {
-            412 => Err(overtaken(tag, &answer.json().unwrap_or_default())),
+            412 => Err(overtaken(
+                &service.memory_ref()?,
+                tag,
+                &answer.json().unwrap_or_default(),
+            )),
             _ => answer.into_success("the document").map(Some),
         }
     }
 }
 
 /// Explains how to continue after another writer's change.
-fn overtaken(before: Option<&str>, problem: &Value) -> Failure {
-    let now = problem["current"].as_str();
-    let look = match (before, now) {
-        (Some(before), Some(now)) => format!("diff {now} --base {}", before.trim_matches('"')),
-        _ => "get".to_owned(),
+fn overtaken(memory: &MemoryRef, before: Option<&str>, problem: &Value) -> Failure {
+    // The environment of the next command may name another memory.
+    let MemoryRef { vault, memory } = memory;
+    let to = format!("--vault {vault} --memory {memory}");
+    let Some(now) = problem["current"].as_str() else {
+        let sentence = format!(
+            "nothing was saved, since the document was deleted meanwhile; `working-memory put FILE {to}` makes a new one"
+        );
+        return Failure::new(Exit::Refused, sentence);
     };
-    let if_match = now.map(|now| format!(" --if-match {now}")).unwrap_or_default();
+    let look = match before {
+        Some(before) => format!("diff {now} --base {}", before.trim_matches('"')),
+        None => "get".to_owned(),
+    };
     Failure::new(
         Exit::Refused,
         format!(
-            "nothing was saved, since the document is another one by now; look at it with `working-memory {look}`, bring \
-             its changes into your text, and put it with `working-memory put FILE{if_match}`"
+            "nothing was saved, since the document is another one by now; look at it with `working-memory {look} {to}`, \
+             bring its changes into your text, and put it with `working-memory put FILE {to} --if-match {now}`"
         ),
     )
 }

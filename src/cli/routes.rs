@@ -9,6 +9,7 @@ use crate::domain::ids::{ContextId, MemoryId, RecordId, UpdateId};
 use chrono::{DateTime, Utc};
 use clap::builder::{PathBufValueParser, PossibleValuesParser, Resettable, TypedValueParser as _};
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
+use serde::de::IgnoredAny;
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -660,8 +661,19 @@ impl Request {
             }
             Self::Update { .. } => (post(&["update"])?, Show::Applied),
             Self::Operations { file, .. } => {
-                let call = post(&["operations"])?.json_or_text(read(file)?);
-                (call, Show::Applied)
+                let body = read(file)?;
+                let text = body
+                    .strip_prefix(b"\xef\xbb\xbf")
+                    .unwrap_or(&body)
+                    .trim_ascii_start();
+                if text.starts_with(b"{")
+                    && let Err(error) = serde_json::from_slice::<IgnoredAny>(text)
+                {
+                    return Err(Failure::usage(format!(
+                        "the operations are damaged JSON: {error}"
+                    )));
+                }
+                (post(&["operations"])?.json_or_text(text.to_vec()), Show::Applied)
             }
             Self::Consolidate { .. } => (post(&["consolidate"])?, Show::Applied),
             Self::Approve { update_id, .. } => {

@@ -6,6 +6,7 @@ use crate::mcp::{Unreachable, events};
 use bytes::Bytes;
 use futures::stream::unfold;
 use futures::{Stream, StreamExt as _};
+use reqwest::header::CONTENT_TYPE;
 use sse_stream::Sse;
 use std::pin::pin;
 use std::time::Duration;
@@ -80,6 +81,12 @@ async fn open(
         let lost = |_| Failure::failed("the answer of the service was lost");
         whole(response).await.map_err(lost)?.into_success("")?;
         return Err(Failure::failed("the response is not a stream"));
+    }
+    let media_type = response.headers().get(CONTENT_TYPE);
+    if !media_type.is_some_and(|media_type| media_type.as_bytes().starts_with(b"text/event-stream")) {
+        return Err(Failure::failed(
+            "the answer is no stream of events; is a working-memory service running at that address?",
+        ));
     }
     Ok(events(pieces(response, SILENCE)))
 }

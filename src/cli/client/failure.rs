@@ -6,8 +6,9 @@ use crate::domain::text::single_blanks;
 use bytes::Bytes;
 use reqwest::header::{CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, RETRY_AFTER};
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use std::fmt::{self, Write as _};
+use std::fmt::{self, Display, Write as _};
 use std::io::Write as _;
 use std::process::ExitCode;
 
@@ -213,28 +214,39 @@ impl ServiceResponse {
     /// # Errors
     /// The body has another format: something other than the service answers at the address.
     pub(in crate::cli) fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
-        serde_json::from_slice(&self.body).map_err(|error| {
-            Failure::failed(format!(
-                "the answer cannot be read ({error}); is a working-memory service of this version running at that address?"
-            ))
-        })
+        serde_json::from_slice(&self.body).map_err(unreadable)
     }
 
-    /// The body as text.
+    /// The body as text. A page of another server is none.
     ///
     /// # Errors
-    /// It is not UTF-8.
+    /// It is of another type, or not UTF-8.
     pub(in crate::cli) fn text(&self) -> Result<&str, Failure> {
-        std::str::from_utf8(&self.body).map_err(|_| Failure::failed("the answer is not UTF-8"))
+        let media_type = self
+            .headers
+            .get(CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok());
+        let media_type = media_type.unwrap_or("no type");
+        if !media_type.starts_with("text/") || media_type.starts_with("text/html") {
+            return Err(unreadable(format!("it is of {media_type}")));
+        }
+        std::str::from_utf8(&self.body).map_err(unreadable)
     }
 
     /// Prints the body unchanged, as `--json` does.
     ///
     /// # Errors
-    /// Standard output cannot be written.
+    /// It is no JSON, or standard output cannot be written.
     pub(in crate::cli) fn print_json(&self) -> Result<(), Failure> {
-        Output::of_document().whole_lines(self.text()?).write()
+        let body: &RawValue = serde_json::from_slice(&self.body).map_err(unreadable)?;
+        Output::of_document().whole_lines(body.get()).write()
     }
+}
+
+fn unreadable(why: impl Display) -> Failure {
+    Failure::failed(format!(
+        "the answer cannot be read ({why}); is a working-memory service of this version running at that address?"
+    ))
 }
 
 impl From<ServiceResponse> for http::Response<Bytes> {

@@ -17,6 +17,7 @@ use super::client::{
 use super::handoff;
 use clap::{Args, ValueEnum};
 use regex::Regex;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -261,8 +262,15 @@ async fn send(service: &Service, key: &str, conversation: &Conversation) -> Resu
             note(&format!("working-memory: {}", failure.sentence));
             Ok(())
         }
-        answer => answer?.json::<Map<String, Value>>().map(drop),
+        answer => answer?.json::<Queued>().map(drop),
     }
+}
+
+/// The answer to an update that is queued. Without it the messages are sent again.
+#[derive(Deserialize)]
+struct Queued {
+    #[serde(rename = "update_id")]
+    _update: String,
 }
 
 /// The maximum number of characters that hosts insert into a conversation, in UTF-16 code units as they count.

@@ -5,7 +5,7 @@ use crate::cli::folder::file::write_file;
 use clap::ValueEnum;
 use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
 use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstInputValue, CstRootNode};
+use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt as _;
@@ -177,12 +177,21 @@ impl Client {
         if matches!(self, Self::ClaudeCode | Self::Vscode) {
             server.push(("type".to_owned(), "stdio".into()));
         }
-        let server = CstInputValue::Object(server);
-        match servers.get(NAME) {
-            Some(property) => property.set_value(server),
-            None => drop(servers.append(NAME, server)),
-        }
+        set(&servers, NAME, CstInputValue::Object(server));
         Ok(root.to_string())
+    }
+}
+
+/// Sets a member; of one that is an object already, the members that the value has: what the user added stays.
+fn set(object: &CstObject, name: &str, value: CstInputValue) {
+    match (object.object_value(name), object.get(name), value) {
+        (Some(there), _, CstInputValue::Object(members)) => {
+            members
+                .into_iter()
+                .for_each(|(name, value)| set(&there, &name, value));
+        }
+        (_, Some(property), value) => property.set_value(value),
+        (_, None, value) => drop(object.append(name, value)),
     }
 }
 
@@ -197,13 +206,19 @@ fn in_toml(text: &str, entry: &Entry) -> Result<String, String> {
     let servers = servers
         .as_table_mut()
         .ok_or_else(|| format!("its `{}` is not a table", entry.servers))?;
-    let mut table = Table::new();
+    let table = servers.entry(NAME).or_insert_with(|| Item::Table(Table::new()));
+    if !table.is_table_like() {
+        *table = Item::Table(Table::new());
+    }
+    let Some(table) = table.as_table_like_mut() else {
+        return Err(format!("its `{NAME}` is not a table"));
+    };
+    // What the user added to the entry stays.
     table.insert("args", value(entry.args.iter().collect::<Array>()));
     table.insert("command", value(&entry.program));
     if let Some(variable) = entry.key {
         table.insert("env_vars", value(Array::from_iter([variable])));
     }
-    servers.insert(NAME, Item::Table(table));
     Ok(document.to_string().trim_end().to_owned())
 }
 

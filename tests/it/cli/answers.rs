@@ -56,7 +56,16 @@ async fn a_server_that_is_not_the_service_is_an_error() {
         .session("1 log ⇒ not a working-memory service")
         .await;
     let stub = Stub::by(|_| (200, "text/html", "<h1>Hello</h1>".to_owned())).await;
-    User::of(&stub.url).session("1 log ⇒ cannot be read").await;
+    let table = "
+        1 log ⇒ cannot be read
+        1 get → !Hello ⇒ cannot be read
+        1 get --json → !Hello ⇒ cannot be read
+        1 blame → !Hello ⇒ cannot be read
+        1 export --format markdown --output own.md ⇒ cannot be read
+        2 operations < {\"operations\": [] ⇒ damaged JSON: EOF";
+    let user = User::of(&stub.url);
+    user.session(table).await;
+    assert!(!user.path().join("own.md").exists());
 }
 
 #[tokio::test]

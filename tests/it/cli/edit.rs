@@ -51,7 +51,7 @@ async fn a_concurrent_change_is_named_and_the_edited_text_is_saved_in_a_file() {
     let script = format!("printf 'theirs\\n' | {program} put >/dev/null; printf 'mine\\n' > \"$1\"");
     let (_service, user) = with_editor(&script).await;
     user.done_with("put", "base\n").await;
-    let said = "nothing was saved | working-memory diff  | --if-match  | your text is kept in ";
+    let said = "nothing was saved | working-memory diff  | --vault acme --memory agent --if-match  | your text is kept in ";
     user.session(&format!("5 edit ⇒ {said}\nget → =theirs\\n")).await;
     assert_eq!(kept(&user), ["mine\n"]);
 }

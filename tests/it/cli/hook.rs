@@ -206,8 +206,13 @@ async fn what_a_session_could_not_send_is_sent_at_the_end_of_the_next_one() {
 async fn another_server_at_the_address_takes_nothing() {
     let mut user = User::of("http://127.0.0.1:9");
     user.file("transcript.jsonl", &says("user", "Fix the parser"));
-    for status in [200, 405, 413] {
-        let other = Stub::by(move |_| (status, "text/html", "<html>welcome</html>".to_owned())).await;
+    for (status, body) in [
+        (200, "<html>welcome</html>"),
+        (202, "{}"),
+        (405, "<html>"),
+        (413, ""),
+    ] {
+        let other = Stub::by(move |_| (status, "text/html", body.to_owned())).await;
         user = user.with("WORKING_MEMORY_URL", &other.url);
         let done = end(&user).await;
         assert!(done.err.contains("service"), "{}", done.err);

@@ -190,6 +190,30 @@ async fn install_adds_to_what_a_file_holds_and_a_second_time_changes_nothing() {
         assert_eq!(read(place), written);
     }
 
+    // What the user added to the entry stays.
+    let entry = r#"{ "command": "old", "env": { "MINE": "1" }, "alwaysAllow": ["memory_read"] }"#;
+    user.file(
+        "own.json",
+        &format!("{{ \"mcpServers\": {{ \"working-memory\": {entry} }} }}"),
+    );
+    user.file("own.toml", "[mcp_servers.working-memory]\nstartup_timeout_sec = 9\n[mcp_servers.working-memory.env]\nMINE = \"1\"\n");
+    user.done("mcp install cursor --file own.json").await;
+    user.done("mcp install codex --file own.toml").await;
+    holds(
+        read("own.json"),
+        &[
+            PROGRAM,
+            r#""MINE": "1""#,
+            r#""alwaysAllow": ["memory_read"]"#,
+            "WORKING_MEMORY_API_KEY",
+        ],
+    );
+    lacks(read("own.json"), &["old"]);
+    holds(
+        read("own.toml"),
+        &[PROGRAM, "startup_timeout_sec = 9", "MINE = \"1\"", "env_vars"],
+    );
+
     user.file("broken.json", "{\n  \"mcpServers\": [\n");
     let failed = user.ends(1, "mcp install cursor --file broken.json").await;
     holds(&failed.err, &["line", "nothing was written"]);
