@@ -361,7 +361,7 @@ impl RoleOutcome {
         exchange["messages"] = json!(turns);
         exchange["answer"] = json!(answer.map(|answer| &answer.text));
         exchange["stopped_at_limit"] = json!(answer.is_some_and(|answer| answer.stopped_at_limit));
-        exchange["error"] = json!(asked.result.as_ref().err().map(ModelError::public));
+        exchange["error"] = json!(asked.result.as_ref().err().map(ToString::to_string));
         let sent: usize = asking.messages.iter().map(|turn| turn.text.len()).sum();
         let bytes = sent + answer.map_or(0, |answer| answer.text.len());
         fair::on_cpu(bytes, || mask(&mut exchange)).await;

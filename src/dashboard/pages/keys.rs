@@ -48,7 +48,9 @@ fn new_key(fields: &Fields) -> Value {
     match fields.text("reach") {
         "list" => body["vaults"] = names(vaults),
         "prefix" => body["vault_prefix"] = json!(vaults.trim()),
-        _ => {}
+        "all" => {}
+        // The route refuses it: a key never reaches every vault by a mistake.
+        other => body["reach"] = json!(other),
     }
     if let Some(day) = fields.get("expires") {
         // The key is valid to the end of the day, in the time zone in which times are shown.

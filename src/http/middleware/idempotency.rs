@@ -273,7 +273,9 @@ fn still_running() -> Problem {
 fn gone(why: Gone) -> Problem {
     let what = match why {
         Gone::Redacted => "what the first request with this Idempotency-Key saved was redacted since",
-        Gone::Deleted => "what the first request with this Idempotency-Key saved was deleted since",
+        Gone::Deleted => {
+            "the memory was deleted since the first request with this Idempotency-Key, with what it saved, if it had"
+        }
     };
     Problem::new(
         Kind::Gone,

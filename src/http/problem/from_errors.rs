@@ -15,8 +15,8 @@ impl From<StorageError> for Problem {
         if let StorageError::KeyTakenOver = error {
             return Self::new(
                 Kind::StillRunning,
-                "another request with this Idempotency-Key took over from this one, which saved nothing; ask again \
-                 with the same key",
+                "another request with this Idempotency-Key took over from this one, or its memory was deleted; this \
+                 one saved nothing; ask again with the same key",
             )
             .with("field", "Idempotency-Key")
             .retry_after(1);
