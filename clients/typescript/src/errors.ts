@@ -135,7 +135,9 @@ const SHOWN_CHARACTERS = 200;
 
 /** The error of a response that is not a success; the text of a proxy becomes `detail`. */
 export function problem(status: number, headers: Headers, text: string): ProblemError {
-  const members = membersOf(text) ?? { detail: text.slice(0, SHOWN_CHARACTERS).trim() };
+  const moved = headers.get("location")?.slice(0, SHOWN_CHARACTERS);
+  const said = moved ? `redirects are not followed; the address is now ${moved}` : text.slice(0, SHOWN_CHARACTERS).trim();
+  const members = membersOf(text) ?? { detail: said };
   const kind = typeof members.type === "string" ? members.type.slice(PREFIX.length) : "";
   return new (BY_KIND[kind] ?? BY_STATUS[status] ?? ProblemError)(status, members, headers);
 }

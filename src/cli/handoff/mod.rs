@@ -236,9 +236,10 @@ impl Found {
             return;
         }
         out.text(&format!(
-            "> Local copy, refreshed {} ({}), of version {}",
+            "> Local copy, refreshed {} ({}) from {}, of version {}",
             ago(copy.age(self.now)),
             written_time(copy.time("refreshed_at")),
+            text(&copy.local, "url"),
             copy.local["base_version"],
         ));
         if let Checked::Local(why) = &self.checked {

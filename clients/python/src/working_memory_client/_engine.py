@@ -28,6 +28,9 @@ Http = TypeVar("Http", bound=httpx.Client | httpx.AsyncClient)
 # The maximum number of concurrent requests of one flow.
 AT_ONCE = 8
 
+# Open streams must not keep other calls waiting: the service has a limit of its own.
+UNBOUNDED = httpx.Limits(max_connections=None, max_keepalive_connections=20)
+
 log = logging.getLogger("working_memory_client")
 
 
@@ -132,13 +135,13 @@ class Connections(Generic[Http]):
 
     def __init__(self, kind: type[Http], given: Http | None) -> None:
         self._kind, self._given = kind, given
-        self._http: Http = given or kind()
+        self._http: Http = given or kind(limits=UNBOUNDED)
         self._process = os.getpid()
 
     def own(self) -> Http:
         """The HTTP client of this process, which may be closed."""
         if not self._given and self._process != os.getpid() and not self._http.is_closed:
-            self._http = self._kind()
+            self._http = self._kind(limits=UNBOUNDED)
             self._process = os.getpid()
         return self._http
 

@@ -250,7 +250,9 @@ def problem(status: int, headers: Mapping[str, str], content: bytes) -> ProblemE
     except (ValueError, RecursionError):
         members = None
     if not isinstance(members, dict) or not isinstance(members.get("type"), str):
-        members = {"detail": content[:200].decode(errors="replace").strip()}
+        moved = headers.get("location")
+        said = content[:200].decode(errors="replace").strip()
+        members = {"detail": f"redirects are not followed; the address is now {moved[:200]}" if moved else said}
     kind = str(members.get("type", "")).removeprefix(PREFIX)
     found = _Kinds.by_kind.get(kind) or _Kinds.by_status.get(status, ProblemError)
     return found(status, members, headers)
