@@ -105,7 +105,7 @@ impl Progress {
 
     /// The same lists with their bullets changed; those that become empty are left out.
     #[must_use]
-    pub fn with_bullets(&self, change: impl Fn(&str) -> String) -> Self {
+    pub(in crate::domain) fn with_bullets(&self, change: impl Fn(&str) -> String) -> Self {
         let [completed, in_progress, remaining] = self.lists().map(|(_, bullets)| {
             let bullets = bullets.iter().map(|bullet| change(bullet));
             bullets.filter(|bullet| !bullet.is_empty()).collect()

@@ -114,7 +114,7 @@ impl Pipeline {
             };
             let is_json = asking.schema.is_some();
             let author = matches!(expected, Expected::Section(_)).then_some(role);
-            let read = || parse(author, &text, is_json, stopped_at_limit);
+            let read = || parse(author, &unquoted(&text, is_json), is_json, stopped_at_limit);
             let mut parsed = fair::on_cpu(text.len(), read).await;
             let mut reading = match expected {
                 Expected::Section(case) => {
@@ -432,31 +432,10 @@ fn describe(faults: &[Fault]) -> String {
 /// Step 3: reads the answer of a role, or to a consolidation: JSON of the schema that was asked for, or else text.
 fn parse(author: Option<Role>, text: &str, is_of_schema: bool, is_cut_off: bool) -> Parsed {
     let read = || dsl::structured::read(author, text, is_cut_off);
-    let mut parsed = match is_of_schema.then(read).flatten() {
+    match is_of_schema.then(read).flatten() {
         Some((parsed, items)) => parsed.quoting(|range| items[range.start].as_str().into()),
         // Text that does not match the schema is read as text, so that its author hears of the fault.
         None => dsl::parse_answer(author, text, is_cut_off).quoting(|range| text[range.clone()].into()),
-    };
-    if text.contains("<\\") {
-        parsed
-            .items
-            .iter_mut()
-            .for_each(|item| unquote(&mut item.operation));
-    }
-    parsed
-}
-
-/// What a model wrote as it was shown to it is stored as it was.
-fn unquote(operation: &mut Operation) {
-    match operation {
-        Operation::RewriteProgress(progress) => *progress = progress.with_bullets(unquoted),
-        Operation::Add(added) => {
-            let texts = [&mut added.reason, &mut added.content].into_iter();
-            texts
-                .chain(&mut added.label)
-                .for_each(|text| *text = unquoted(text));
-        }
-        Operation::Archive { reason, .. } | Operation::Mark { reason, .. } => *reason = unquoted(reason),
     }
 }
 

@@ -274,7 +274,7 @@ impl Pipeline {
             let caller = (vault, &Steps::default(), true);
             let asked = self.call(caller, (model, &asking), round, &mut outcome).await;
             let Some((text, is_cut_off)) = asked else { break };
-            let read = || read_answer((&unquoted(&text), is_cut_off), material, &citations);
+            let read = || read_answer((&unquoted(&text, false), is_cut_off), material, &citations);
             let read = fair::on_cpu(text.len(), read).await;
             if round == 0 {
                 answer = read;

@@ -6,10 +6,11 @@ use crate::domain::evidence::Examples;
 use crate::domain::listed;
 use crate::domain::operation::Role;
 use crate::llm::ConversationMessage;
+use regex::{Captures, Regex};
 use std::borrow::Cow;
 use std::io::ErrorKind;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// Maximum size of a prompt file in bytes.
@@ -191,54 +192,26 @@ fn fill(template: &str, values: &[(&str, &str)]) -> String {
     filled
 }
 
+/// The prompt's own tags, in any case and with blanks between, and the backslashes that escape them.
+static BORDER: LazyLock<Regex> = LazyLock::new(|| {
+    let tags = r"(?i)<(\\*)(\s*(?:/\s*(?:memory|task|messages|turn)|turn\s+role)(?-u:\b))";
+    Regex::new(tags).expect("a valid expression")
+});
+
 /// Escapes a text so that it can neither close the tag around it nor open a `turn`: `</memory` becomes `<\/memory`,
-/// likewise for `task`, `messages` and `turn`; `<turn role` becomes `<\turn role`; in any case and with blanks
-/// between. What looks escaped gets one backslash more. Nothing else is changed: snippets must arrive byte for byte.
+/// `<turn role` becomes `<\turn role`, and what looks escaped gets one backslash more. Nothing else is changed: snippets
+/// must arrive byte for byte.
 pub(super) fn quoted(text: &str) -> String {
-    escaped(text, |backslashes| backslashes + 1)
+    BORDER.replace_all(text, r"<$1\$2").into_owned()
 }
 
-/// The text that a model read as [`quoted`] and wrote as it read it; its inverse.
-pub(super) fn unquoted(text: &str) -> String {
-    escaped(text, |backslashes| backslashes.saturating_sub(1))
-}
-
-/// The text with another number of backslashes in the prompt's own tags.
-fn escaped(text: &str, backslashes: impl Fn(usize) -> usize) -> String {
-    let mut changed = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('<') {
-        changed.push_str(&rest[..=at]);
-        let tag = &rest[at + 1..];
-        rest = tag.trim_start_matches('\\');
-        let number = tag.len() - rest.len();
-        let number = if is_border(rest) {
-            backslashes(number)
-        } else {
-            number
-        };
-        changed.push_str(&"\\".repeat(number));
-    }
-    changed.push_str(rest);
-    changed
-}
-
-/// Whether the text after a `<` makes it one of the prompt's own tags.
-fn is_border(tag: &str) -> bool {
-    let inside = tag.trim_start();
-    match inside.strip_prefix('/') {
-        Some(closed) => ["memory", "task", "messages", "turn"]
-            .iter()
-            .any(|name| after_name(closed, name).is_some()),
-        None => after_name(inside, "turn").is_some_and(|rest| after_name(rest, "role").is_some()),
-    }
-}
-
-/// The text after a leading name, compared without case.
-fn after_name<'t>(text: &'t str, name: &str) -> Option<&'t str> {
-    let (start, rest) = text.trim_start().split_at_checked(name.len())?;
-    let ends = !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '-');
-    (start.eq_ignore_ascii_case(name) && ends).then_some(rest)
+/// The text that a model read as [`quoted`] and wrote as it read it; its inverse. In JSON a backslash is two.
+pub(super) fn unquoted(text: &str, is_json: bool) -> String {
+    let without = |found: &Captures<'_>| {
+        let kept = found[1].len().saturating_sub(1 + usize::from(is_json));
+        format!("<{}{}", &found[1][..kept], &found[2])
+    };
+    BORDER.replace_all(text, without).into_owned()
 }
 
 /// Replaces an empty section.
@@ -359,9 +332,20 @@ mod tests {
             (r"<task> <\b> </tasks> <\\ </", r"<task> <\b> </tasks> <\\ </"),
         ] {
             assert_eq!(quoted(text), shown);
-            assert_eq!(unquoted(shown), text);
+            assert_eq!(unquoted(shown, false), text);
+            let [text, shown] = [text, shown].map(|text| serde_json::to_string(text).unwrap());
+            assert_eq!(unquoted(&shown, true), text);
         }
-        assert_eq!(unquoted("a </task> b"), "a </task> b", "a model may leave it out");
+        assert_eq!(
+            unquoted("a </task> b", false),
+            "a </task> b",
+            "a model may leave it out"
+        );
+        assert_eq!(
+            unquoted(r"<\/task>", true),
+            "</task>",
+            "which JSON may write as well"
+        );
     }
 
     #[test]
