@@ -100,7 +100,7 @@ def deadline(seconds: float) -> Iterator[None]:
         _END.reset(token)
 
 
-def left_of_attempt(timeout: float | None = None) -> float | None:
+def _left(timeout: float | None = None) -> float | None:
     """The timeout of a read, or what is left of the attempt."""
     left = _END.get() - time.monotonic()
     if left <= 0:
@@ -114,11 +114,29 @@ def _trace(event: str, info: Mapping[str, Any]) -> None:
     if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
         stream = info["return_value"]
         read = stream.read
-        stream.read = lambda max_bytes, timeout=None: read(max_bytes, left_of_attempt(timeout))
+        stream.read = lambda max_bytes, timeout=None: read(max_bytes, _left(timeout))
 
 
 async def _trace_async(event: str, info: Mapping[str, Any]) -> None:
     _trace(event, info)
+
+
+def whole(response: httpx.Response) -> bytes:
+    """The content of a response, within its deadline."""
+    content = b""
+    for chunk in response.iter_bytes():
+        content += chunk
+        _left()
+    return content
+
+
+async def awhole(response: httpx.Response) -> bytes:
+    """The same, to be awaited."""
+    content = b""
+    async for chunk in response.aiter_bytes():
+        content += chunk
+        _left()
+    return content
 
 
 def _logged(step: Send, began: float, outcome: Reply | Exception) -> None:
@@ -182,11 +200,7 @@ class Engine:
         http = self.connections.http()
         try:
             with deadline(step.seconds), http.stream(**arguments, follow_redirects=False) as response:
-                content = b""
-                for chunk in response.iter_bytes():
-                    content += chunk
-                    left_of_attempt()
-                return Reply(response.status_code, response.headers, content)
+                return Reply(response.status_code, response.headers, whole(response))
         except FOREIGN as failure:
             return failure
 
@@ -247,11 +261,7 @@ class AsyncEngine:
         try:
             with deadline(step.seconds):
                 async with http.stream(**arguments, follow_redirects=False) as response:
-                    content = b""
-                    async for chunk in response.aiter_bytes():
-                        content += chunk
-                        left_of_attempt()
-                    return Reply(response.status_code, response.headers, content)
+                    return Reply(response.status_code, response.headers, await awhole(response))
         except FOREIGN as failure:
             return failure
 

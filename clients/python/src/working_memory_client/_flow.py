@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from ._call import Answer, Call
 from ._retry import Sleep
-from .errors import WorkingMemoryError
+from .errors import NotFoundError, WorkingMemoryError, is_missing
 
 T = TypeVar("T")
 
@@ -27,6 +27,17 @@ class Together:
 Step = Call[Any] | Together | Sleep
 Flow = Generator[Step, Any, T]
 Outcome = Answer[Any] | WorkingMemoryError
+
+
+def unless_missing(call: Call[T]) -> Flow[Answer[T] | None]:
+    """The answer to a call; `None` if the service says that nothing is there."""
+    try:
+        answer: Answer[T] = yield call
+    except NotFoundError as error:
+        if not is_missing(error):
+            raise
+        return None
+    return answer
 
 
 def value(outcome: Outcome) -> Any:

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Literal
 from . import _operations as api
 from . import types
 from ._call import Answer, ChangeOptions
-from ._flow import Flow, Together, value
+from ._flow import Flow, Together, unless_missing, value
 from ._retry import Sleep
 from .errors import (
     ConnectionFailedError,
     InvalidAnswerError,
-    NotFoundError,
     PreconditionFailedError,
     RateLimitedError,
     StillWaitingError,
@@ -82,18 +81,14 @@ def start(
         refresh: Refresh the handoff first.
     """
     if refresh:
-        try:
-            yield api.refresh_handoff(at)
-        except NotFoundError as error:
-            if not is_missing(error):
-                raise
+        yield from unless_missing(api.refresh_handoff(at))
     receipt = api.prompt(at, max_tokens=max_tokens, query=query, include=include, exclude=exclude, timezone=timezone)
     both = yield Together([receipt, api.get_handoff(at)])
     made: types.Prompt = value(both[0])
     text = ""
     if not is_missing(both[1]):
-        found: types.Handoff = value(both[1])
-        text = f"{found['preface'].rstrip()}\n\n{found['markdown']}"
+        handoff: types.Handoff = value(both[1])
+        text = f"{handoff['preface'].rstrip()}\n\n{handoff['markdown']}"
     return Session(made["text"], text, made)
 
 
@@ -118,12 +113,10 @@ def finish(
     answer: Answer[types.UpdateAnswer] = yield api.update(at, task, messages, record=record, **options)
     if handoff:
         try:
-            yield api.refresh_handoff(at, actor=options.get("actor"))
+            # If nothing was added, there is no memory.
+            yield from unless_missing(api.refresh_handoff(at, actor=options.get("actor")))
         except (ConnectionFailedError, UnavailableError, RateLimitedError) as error:
             log.warning("the update was saved, but no handoff was made: %s", error)
-        except NotFoundError as error:  # nothing was added, so there is no memory
-            if not is_missing(error):
-                raise
     return answer.value
 
 
@@ -165,15 +158,11 @@ def change(at: str, decide: Callable[[str], str]) -> Flow[types.PutAnswer]:
         if retry:
             # Random, so that the writers get out of step.
             yield Sleep(random.uniform(0, min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** (retry - 1))))
-        try:
-            newest: Answer[types.Context] = yield api.get(at, fresh=True)
-        except NotFoundError as error:
-            if not is_missing(error):
-                raise
-            text, there = "", None
-        else:
-            found = [newest.value.get(name) for name in ("context", "context_id")]
-            if not all(isinstance(one, str) for one in found):
+        newest = yield from unless_missing(api.get(at, fresh=True))
+        text, there = "", None
+        if newest is not None:
+            read = [newest.value.get(name) for name in ("context", "context_id")]
+            if not all(isinstance(one, str) for one in read):
                 raise InvalidAnswerError(f"{at}/context: the answer is not the service's")
             text, there = newest.value["context"], newest.value["context_id"]
         try:

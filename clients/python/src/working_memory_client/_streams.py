@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 import httpx
 
-from ._engine import AsyncEngine, Engine, Settings, deadline, left_of_attempt
+from ._engine import AsyncEngine, Engine, Settings, awhole, deadline, whole
 from ._retry import FOREIGN
 from ._sources import EVENT_STREAM, Source
 from ._sse import Decoder, ServerSentEvent
@@ -92,12 +92,10 @@ class Stream(Iterator[T]):
         if _is_stream(response):
             self._response, self._chunks = response, response.iter_bytes()
             return
-        limits, content = self._engine.settings.limits, b""
+        limits = self._engine.settings.limits
         try:
             with deadline(limits.timeout):
-                for chunk in response.iter_bytes():
-                    content += chunk
-                    left_of_attempt()
+                content = whole(response)
         finally:
             response.close()
         time.sleep(self._reading.source.refused(response.status_code, response.headers, content, limits.retries))
@@ -160,12 +158,10 @@ class AsyncStream(AsyncIterator[T]):
         if _is_stream(response):
             self._response, self._chunks = response, response.aiter_bytes()
             return
-        limits, content = self._engine.settings.limits, b""
+        limits = self._engine.settings.limits
         try:
             with deadline(limits.timeout):
-                async for chunk in response.aiter_bytes():
-                    content += chunk
-                    left_of_attempt()
+                content = await awhole(response)
         finally:
             await response.aclose()
         source = self._reading.source

@@ -27,9 +27,9 @@ from . import _pydantic_ai_files as files
 from . import types
 from ._call import Answer, Call, segment
 from ._client import AsyncVault
-from ._flow import Flow, Outcome, Together, value
+from ._flow import Flow, Outcome, Together, unless_missing, value
 from ._pydantic_ai_files import File
-from .errors import NotFoundError, PreconditionFailedError, is_missing
+from .errors import PreconditionFailedError, is_missing
 
 __all__ = ["WorkingMemoryStore"]
 
@@ -131,14 +131,11 @@ class _Flows:
         return f"{self.vault}/memories/{segment(memory_id)}"
 
     def there(self, path: str) -> Flow[_There]:
-        try:
-            newest: Answer[types.Context] = yield api.get(self._at(files.memory_id(self.root, path)), fresh=True)
-        except NotFoundError as error:
-            if not is_missing(error):
-                raise
+        newest = yield from unless_missing(api.get(self._at(files.memory_id(self.root, path)), fresh=True))
+        if newest is None:
             return NOTHING
-        found = newest.value
-        return _There(found["version"], found["context_id"], files.file(found["context"], path))
+        read = newest.value
+        return _There(read["version"], read["context_id"], files.file(read["context"], path))
 
     def write(self, wanted: File, expected: str | None, operation: MemoryOperation | None) -> Flow[MemoryMutation]:
         if operation is not None:
@@ -194,11 +191,8 @@ class _Flows:
             return None
         note: dict[str, Any] = notes.value["items"][0]["metadata"]
         memory = notes.value["items"][0]["content"]
-        try:
-            made: Answer[types.Context] = yield api.get_version(self._at(memory), int(note["version"]))
-        except NotFoundError as error:
-            if not is_missing(error):
-                raise
+        made = yield from unless_missing(api.get_version(self._at(memory), int(note["version"])))
+        if made is None:
             return None
         written = files.file(made.value["context"])
         if not (note["deletes"] if written is None else written.operation_id == operation.id):
