@@ -158,32 +158,23 @@ impl Bring {
 /// the folders above it as tell it from the files before it. Where a folder lies on this machine is nothing that a
 /// memory should keep.
 fn shown_name(path: &Path, taken: &[String]) -> Result<String, Failure> {
-    if path == Path::new("-") {
-        return untaken(["standard input".to_owned()], taken);
-    }
     let parts: Vec<_> = path
         .components()
         .filter(|part| *part != Component::CurDir)
         .collect();
     let is_below = parts.iter().all(|part| matches!(part, Component::Normal(_)));
     let shortest = if is_below { parts.len() } else { 1 };
-    let names = (shortest..=parts.len()).map(|number| {
+    let named = |number| {
         let shown: PathBuf = parts[parts.len() - number..].iter().collect();
-        crate::domain::text::visible_line(&shown.to_string_lossy())
-    });
-    untaken(names, taken)
-}
-
-/// The first name that no other file has.
-fn untaken(names: impl IntoIterator<Item = String>, taken: &[String]) -> Result<String, Failure> {
-    let mut last = String::new();
-    for name in names {
-        if !taken.contains(&name) {
-            return Ok(name);
+        match path == Path::new("-") {
+            true => "standard input".to_owned(),
+            false => crate::domain::text::visible_line(&shown.to_string_lossy()),
         }
-        last = name;
-    }
-    Err(Failure::usage(format!("two of the files are named {last}")))
+    };
+    let free = (shortest..=parts.len())
+        .map(named)
+        .find(|name| !taken.contains(name));
+    free.ok_or_else(|| Failure::usage(format!("two of the files are named {}", named(parts.len()))))
 }
 
 /// What was added to a memory.

@@ -661,19 +661,15 @@ impl Request {
             }
             Self::Update { .. } => (post(&["update"])?, Show::Applied),
             Self::Operations { file, .. } => {
-                let body = read(file)?;
-                let text = body
-                    .strip_prefix(b"\xef\xbb\xbf")
-                    .unwrap_or(&body)
-                    .trim_ascii_start();
-                if text.starts_with(b"{")
-                    && let Err(error) = serde_json::from_slice::<IgnoredAny>(text)
-                {
-                    return Err(Failure::usage(format!(
-                        "the operations are damaged JSON: {error}"
-                    )));
+                let mut body = read(file)?;
+                let json = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&body);
+                if json.trim_ascii_start().starts_with(b"{") {
+                    serde_json::from_slice::<IgnoredAny>(json).map_err(|error| {
+                        Failure::usage(format!("the operations are damaged JSON: {error}"))
+                    })?;
+                    body = json.to_vec();
                 }
-                (post(&["operations"])?.json_or_text(text.to_vec()), Show::Applied)
+                (post(&["operations"])?.json_or_text(body), Show::Applied)
             }
             Self::Consolidate { .. } => (post(&["consolidate"])?, Show::Applied),
             Self::Approve { update_id, .. } => {

@@ -1,12 +1,11 @@
 //! The events of a memory or vault (docs/events.md): a stream that reconnects when its connection is lost.
 
-use super::failure::{Exit, Failure, note};
+use super::failure::{Exit, Failure, media_type, note, of_another_type};
 use super::service::{Call, whole};
 use crate::mcp::{Unreachable, events};
 use bytes::Bytes;
 use futures::stream::unfold;
 use futures::{Stream, StreamExt as _};
-use reqwest::header::CONTENT_TYPE;
 use sse_stream::Sse;
 use std::pin::pin;
 use std::time::Duration;
@@ -82,11 +81,8 @@ async fn open(
         whole(response).await.map_err(lost)?.into_success("")?;
         return Err(Failure::failed("the response is not a stream"));
     }
-    let media_type = response.headers().get(CONTENT_TYPE);
-    if !media_type.is_some_and(|media_type| media_type.as_bytes().starts_with(b"text/event-stream")) {
-        return Err(Failure::failed(
-            "the answer is no stream of events; is a working-memory service running at that address?",
-        ));
+    if !media_type(response.headers()).starts_with("text/event-stream") {
+        return Err(of_another_type(response.headers()));
     }
     Ok(events(pieces(response, SILENCE)))
 }

@@ -165,10 +165,7 @@ impl ServiceResponse {
             400..=499 => Exit::Refused,
             _ => Exit::Failed,
         };
-        let is_problem = self
-            .headers
-            .get(CONTENT_TYPE)
-            .is_some_and(|value| value.as_bytes().starts_with(b"application/problem+json"));
+        let is_problem = media_type(&self.headers).starts_with("application/problem+json");
         let problem = serde_json::from_slice::<Value>(&self.body).ok();
         let problem = problem.filter(|problem| is_problem && problem.is_object());
         let Some(problem) = problem else {
@@ -222,13 +219,9 @@ impl ServiceResponse {
     /// # Errors
     /// It is of another type, or not UTF-8.
     pub(in crate::cli) fn text(&self) -> Result<&str, Failure> {
-        let media_type = self
-            .headers
-            .get(CONTENT_TYPE)
-            .and_then(|value| value.to_str().ok());
-        let media_type = media_type.unwrap_or("no type");
+        let media_type = media_type(&self.headers);
         if !media_type.starts_with("text/") || media_type.starts_with("text/html") {
-            return Err(unreadable(format!("it is of {media_type}")));
+            return Err(of_another_type(&self.headers));
         }
         std::str::from_utf8(&self.body).map_err(unreadable)
     }
@@ -240,6 +233,20 @@ impl ServiceResponse {
     pub(in crate::cli) fn print_json(&self) -> Result<(), Failure> {
         let body: &RawValue = serde_json::from_slice(&self.body).map_err(unreadable)?;
         Output::of_document().whole_lines(body.get()).write()
+    }
+}
+
+/// The type of an answer; empty if it has none.
+pub(super) fn media_type(headers: &HeaderMap) -> &str {
+    let value = headers.get(CONTENT_TYPE);
+    value.and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+/// The failure of an answer that is not of the type that was asked for.
+pub(super) fn of_another_type(headers: &HeaderMap) -> Failure {
+    match media_type(headers) {
+        "" => unreadable("it is of no type"),
+        other => unreadable(format!("it is of {other}")),
     }
 }
 

@@ -206,18 +206,15 @@ fn in_toml(text: &str, entry: &Entry) -> Result<String, String> {
     let servers = servers
         .as_table_mut()
         .ok_or_else(|| format!("its `{}` is not a table", entry.servers))?;
-    let table = servers.entry(NAME).or_insert_with(|| Item::Table(Table::new()));
-    if !table.is_table_like() {
-        *table = Item::Table(Table::new());
-    }
-    let Some(table) = table.as_table_like_mut() else {
-        return Err(format!("its `{NAME}` is not a table"));
-    };
     // What the user added to the entry stays.
-    table.insert("args", value(entry.args.iter().collect::<Array>()));
-    table.insert("command", value(&entry.program));
+    if !servers.get(NAME).is_some_and(Item::is_table_like) {
+        servers.insert(NAME, Item::Table(Table::new()));
+    }
+    let server = &mut servers[NAME];
+    server["args"] = value(entry.args.iter().collect::<Array>());
+    server["command"] = value(&entry.program);
     if let Some(variable) = entry.key {
-        table.insert("env_vars", value(Array::from_iter([variable])));
+        server["env_vars"] = value(Array::from_iter([variable]));
     }
     Ok(document.to_string().trim_end().to_owned())
 }
