@@ -5,7 +5,7 @@ use reqwest::Url;
 use serde_json::{Value, json};
 
 use super::endpoint::{Client, Endpoint, MAX_RESPONSE_BYTES, below};
-use super::openai::{MAX_TOLD_TOKENS, told_tokens, without_thoughts};
+use super::openai::{credible, told_tokens, without_thoughts};
 use super::{Answer, ChatMessage, Model, ModelError, Request};
 use crate::config::llm::RoleSettings;
 
@@ -88,7 +88,7 @@ fn read_answer(body: &Value, endpoint: &Endpoint) -> Result<Answer, ModelError> 
     Ok(Answer {
         // Gateways to other models pass their thoughts on.
         text: without_thoughts(text),
-        input_tokens: input.filter(|tokens| *tokens <= MAX_TOLD_TOKENS),
+        input_tokens: input.and_then(credible),
         cached_tokens: read,
         cache_write_tokens: written,
         output_tokens: tokens("output_tokens"),

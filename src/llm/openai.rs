@@ -121,12 +121,14 @@ fn read_answer(body: &Value, endpoint: &Endpoint) -> Result<Answer, ModelError> 
     })
 }
 
-/// The most tokens that a request can have; a server that tells more is not believed.
-pub(super) const MAX_TOLD_TOKENS: u64 = 1_000_000_000;
-
 /// A number of tokens that a server tells; `None` if no request can have as many.
 pub(super) fn told_tokens(told: &Value) -> Option<u64> {
-    told.as_u64().filter(|tokens| *tokens <= MAX_TOLD_TOKENS)
+    told.as_u64().and_then(credible)
+}
+
+/// A number of tokens, unless no request can have as many.
+pub(super) fn credible(tokens: u64) -> Option<u64> {
+    (tokens <= 1_000_000_000).then_some(tokens)
 }
 
 fn content_text(content: Option<&Value>) -> Result<String, ModelError> {
