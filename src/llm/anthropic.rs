@@ -5,7 +5,7 @@ use reqwest::Url;
 use serde_json::{Value, json};
 
 use super::endpoint::{Client, Endpoint, MAX_RESPONSE_BYTES, below};
-use super::openai::{credible, told_tokens, without_thoughts};
+use super::openai::{told_tokens, without_thoughts};
 use super::{Answer, ChatMessage, Model, ModelError, Request};
 use crate::config::llm::RoleSettings;
 
@@ -77,7 +77,7 @@ fn read_answer(body: &Value, endpoint: &Endpoint) -> Result<Answer, ModelError> 
             });
         }
     };
-    let tokens = |name: &str| told_tokens(&body["usage"][name]);
+    let tokens = |name: &str| told_tokens(body["usage"][name].as_u64());
     let (read, written) = (
         tokens("cache_read_input_tokens"),
         tokens("cache_creation_input_tokens"),
@@ -88,7 +88,7 @@ fn read_answer(body: &Value, endpoint: &Endpoint) -> Result<Answer, ModelError> 
     Ok(Answer {
         // Gateways to other models pass their thoughts on.
         text: without_thoughts(text),
-        input_tokens: input.and_then(credible),
+        input_tokens: told_tokens(input),
         cached_tokens: read,
         cache_write_tokens: written,
         output_tokens: tokens("output_tokens"),

@@ -247,7 +247,8 @@ impl EmbedError {
 /// Servers use different names for the token count.
 fn tokens_of(answer: &Value) -> u64 {
     let usage = &answer["usage"];
-    let tokens = told_tokens(&usage["prompt_tokens"]).or_else(|| told_tokens(&usage["total_tokens"]));
+    let told = |name: &str| told_tokens(usage[name].as_u64());
+    let tokens = told("prompt_tokens").or_else(|| told("total_tokens"));
     tokens.unwrap_or(0)
 }
 

@@ -109,11 +109,11 @@ fn read_answer(body: &Value, endpoint: &Endpoint) -> Result<Answer, ModelError> 
     // A refusal is the answer: it is shown, and the model reads it when it is asked again.
     let content = message.get("content").filter(|content| !content.is_null());
     let text = content_text(content.or(message.get("refusal")))?;
-    let tokens = |name: &str| told_tokens(&body["usage"][name]);
+    let tokens = |name: &str| told_tokens(body["usage"][name].as_u64());
     Ok(Answer {
         text: without_thoughts(text),
         input_tokens: tokens("prompt_tokens"),
-        cached_tokens: told_tokens(&body["usage"]["prompt_tokens_details"]["cached_tokens"]),
+        cached_tokens: told_tokens(body["usage"]["prompt_tokens_details"]["cached_tokens"].as_u64()),
         cache_write_tokens: None,
         output_tokens: tokens("completion_tokens"),
         // The second is Mistral's word for a full context.
@@ -122,13 +122,8 @@ fn read_answer(body: &Value, endpoint: &Endpoint) -> Result<Answer, ModelError> 
 }
 
 /// A number of tokens that a server tells; `None` if no request can have as many.
-pub(super) fn told_tokens(told: &Value) -> Option<u64> {
-    told.as_u64().and_then(credible)
-}
-
-/// A number of tokens, unless no request can have as many.
-pub(super) fn credible(tokens: u64) -> Option<u64> {
-    (tokens <= 1_000_000_000).then_some(tokens)
+pub(super) fn told_tokens(told: Option<u64>) -> Option<u64> {
+    told.filter(|tokens| *tokens <= 1_000_000_000)
 }
 
 fn content_text(content: Option<&Value>) -> Result<String, ModelError> {
