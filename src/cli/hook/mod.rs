@@ -8,7 +8,7 @@
 mod position;
 mod transcript;
 
-use self::position::{Position, Source};
+use self::position::{PARTS, Position, Source};
 use self::transcript::Conversation;
 use super::client::{
     Exit, Failure, MemoryRef, Method, Output, Service, ServiceArgs, ServiceResponse, escaped, found, note,
@@ -129,7 +129,7 @@ impl Input {
     }
 }
 
-/// The token budget that approximates the size limit; the service drops whole parts, and the oldest records, for it.
+/// The token budget of the records of a memory that is too long; the service drops the oldest for it.
 const MOST_TOKENS: &str = "2000";
 
 /// Prints memory and handoff.
@@ -157,18 +157,29 @@ async fn start(service: &Service, input: &Input) -> Result<(), Failure> {
     Output::new().whole_lines(&output).write()
 }
 
+/// The prompt: whole if it fits, or else as many of the newest records as do, and behind them the free text, which is cut.
 async fn prompt(service: &Service) -> Result<Value, Failure> {
-    let ask = || async {
+    // Hosts add the time themselves.
+    let ask = async |query: &[(&'static str, &str)]| {
         let call = service.of_memory(Method::GET, &["prompt"])?;
-        // Hosts add the time themselves.
-        Ok::<_, Failure>(call.query("exclude", "datetime"))
+        let call = query
+            .iter()
+            .fold(call, |call, &(name, value)| call.query(name, value));
+        call.send().await?.json::<Value>()
     };
-    let answer = match ask().await?.query("max_tokens", MOST_TOKENS).send().await {
+    let whole = ask(&[("exclude", "datetime")]).await?;
+    if length(&escaped(&text(&whole, "text"))) <= MOST {
+        return Ok(whole);
+    }
+    let mut kept = match ask(&[("exclude", "datetime,free"), ("max_tokens", MOST_TOKENS)]).await {
         // The rules alone need more, and are never dropped.
-        Err(failure) if failure.exit == Exit::Refused => ask().await?.send().await,
-        answer => answer,
+        Err(failure) if failure.exit == Exit::Refused => return Ok(whole),
+        kept => kept?,
     };
-    answer?.json()
+    let free = ask(&[("include", "free"), ("exclude", "datetime")]).await?;
+    let cut = if kept["dropped"] == json!([]) { "" } else { CUT };
+    kept["text"] = format!("{}{cut}\n\n{}", text(&kept, "text"), text(&free, "text")).into();
+    Ok(kept)
 }
 
 /// The handoff, refreshed if it is stale; the existing one if that fails, as for a read-only key.
@@ -183,9 +194,6 @@ async fn handoff(service: &Service) -> Result<Option<Value>, Failure> {
     }
 }
 
-/// The maximum number of parts to send: the one that an earlier hook did not complete, and the new one.
-const PIECES: usize = 2;
-
 /// Queues updates: of this session, and of those that could not.
 async fn end(service: &Service, input: &Input) -> Result<(), Failure> {
     let MemoryRef { vault, memory } = service.memory_ref()?;
@@ -199,20 +207,19 @@ async fn end(service: &Service, input: &Input) -> Result<(), Failure> {
         memory: format!("{vault}/{memory}"),
     };
     let folder = handoff::home()?.join("hooks");
-    send_new(service, &folder, &own).await?;
+    send_new(service, &folder, &own, PARTS).await?;
     // The service is there again: a session that has ended has no hook of its own any more.
-    for source in position::unsent(&folder, &own.memory) {
-        send_new(service, &folder, &source).await?;
+    for (source, parts) in position::unsent(&folder, &own.memory) {
+        send_new(service, &folder, &source, parts).await?;
     }
     Ok(())
 }
 
-/// Queues what is new in a transcript.
-async fn send_new(service: &Service, folder: &Path, source: &Source) -> Result<(), Failure> {
-    let transcript = &source.transcript;
+/// Queues what is new in a transcript, in at most so many parts.
+async fn send_new(service: &Service, folder: &Path, source: &Source, parts: usize) -> Result<(), Failure> {
     let mut position = Position::of(folder, source).await?;
-    for _ in 0..PIECES {
-        let Some((span, text)) = position.next(transcript)? else {
+    for _ in 0..parts {
+        let Some((span, text)) = position.next(source)? else {
             return Ok(());
         };
         let conversation = transcript::parse(&text);
@@ -226,7 +233,7 @@ async fn send_new(service: &Service, folder: &Path, source: &Source) -> Result<(
             position.begin(&span, source)?;
             send(service, &position.key(&span), &conversation).await?;
         }
-        position.done(&span, transcript)?;
+        position.done(&span, &source.transcript)?;
     }
     Ok(())
 }

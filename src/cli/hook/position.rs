@@ -3,7 +3,7 @@
 //! A part is recorded before it is sent and removed from the record afterwards. If a hook is killed in between, the
 //! next one sends the same part under the same key, and the service executes it once. A transcript that no longer has
 //! what was sent at that position was rewritten by its host and is sent from its beginning. What the last hook of a session
-//! could not send is sent by a hook of a later session of the same memory.
+//! could not send is sent by a hook of a later session of the same memory, also if the session goes on in another one.
 
 use crate::cli::client::{Failure, note};
 use crate::cli::folder::tree::Tree;
@@ -51,6 +51,9 @@ struct Noted {
     end: Option<String>,
     /// What is being sent, and where it is from, for hooks of other sessions.
     pending: Option<(Span, Source)>,
+    /// The same of memories that the session has left since.
+    #[serde(default)]
+    left: Vec<(Span, Source)>,
 }
 
 /// The position of one transcript, locked against other hooks.
@@ -100,22 +103,33 @@ impl Position {
         })
     }
 
-    /// The next part to send with its text: the recorded one, or else all whole lines after the position.
-    pub(super) fn next(&self, transcript: &Path) -> Result<Option<(Span, Vec<u8>)>, Failure> {
-        let part = self.next_part(transcript);
+    /// The next part to send with its text: one recorded for this memory, or else all whole lines after the position.
+    pub(super) fn next(&mut self, source: &Source) -> Result<Option<(Span, Vec<u8>)>, Failure> {
+        let transcript = source.transcript.as_path();
+        let part = self.next_part(transcript, &source.memory);
         part.map_err(|error| Failure::failed(format!("the transcript {}: {error}", transcript.display())))
     }
 
-    fn next_part(&self, transcript: &Path) -> io::Result<Option<(Span, Vec<u8>)>> {
+    fn next_part(&mut self, transcript: &Path, memory: &str) -> io::Result<Option<(Span, Vec<u8>)>> {
         // Reading a pipe might never end.
         let metadata = fs::metadata(transcript)?;
         if !metadata.is_file() {
             return Err(io::Error::other("is not a file"));
         }
-        if let Some((pending, _)) = &self.noted.pending {
-            let text = bytes(transcript, pending.from, pending.to)?;
-            if digest(&[&text]) == pending.digest {
-                return Ok(Some((pending.clone(), text)));
+        let pending = self.noted.pending.take_if(|(_, source)| source.memory != memory);
+        if let Some((span, source)) = pending {
+            (self.noted.sent, self.noted.end) = (span.to, end_of(transcript, span.to).ok());
+            self.noted.left.push((span, source));
+        }
+        let of_memory = self
+            .noted
+            .left
+            .iter()
+            .filter(|(_, source)| source.memory == memory);
+        for (recorded, _) in of_memory.chain(&self.noted.pending) {
+            let text = bytes(transcript, recorded.from, recorded.to)?;
+            if digest(&[&text]) == recorded.digest {
+                return Ok(Some((recorded.clone(), text)));
             }
         }
         let length = metadata.len();
@@ -154,17 +168,24 @@ impl Position {
 
     /// Records that a part is about to be sent.
     pub(super) fn begin(&mut self, span: &Span, source: &Source) -> Result<(), Failure> {
-        self.noted.pending = Some((span.clone(), source.clone()));
+        if !self.has_left(span) {
+            self.noted.pending = Some((span.clone(), source.clone()));
+        }
         self.write()
+    }
+
+    fn has_left(&self, span: &Span) -> bool {
+        self.noted.left.iter().any(|(left, _)| left == span)
     }
 
     /// Records that it was sent.
     pub(super) fn done(&mut self, span: &Span, transcript: &Path) -> Result<(), Failure> {
-        self.noted = Noted {
-            sent: span.to,
-            end: end_of(transcript, span.to).ok(),
-            pending: None,
-        };
+        if self.has_left(span) {
+            self.noted.left.retain(|(left, _)| left != span);
+        } else {
+            (self.noted.sent, self.noted.end) = (span.to, end_of(transcript, span.to).ok());
+            self.noted.pending = None;
+        }
         self.write()
     }
 
@@ -173,8 +194,11 @@ impl Position {
     }
 }
 
-/// The sessions of a memory with a part that their own hooks could not send.
-pub(super) fn unsent(folder: &Path, memory: &str) -> Vec<Source> {
+/// The maximum number of parts to send of a transcript: the one that an earlier hook did not complete, and the new one.
+pub(super) const PARTS: usize = 2;
+
+/// The sessions of a memory with a part that their own hooks could not send, and how many parts of each are for it.
+pub(super) fn unsent(folder: &Path, memory: &str) -> Vec<(Source, usize)> {
     let noted = fs::read_dir(folder)
         .into_iter()
         .flatten()
@@ -183,9 +207,13 @@ pub(super) fn unsent(folder: &Path, memory: &str) -> Vec<Source> {
             // The locks are no JSON.
             serde_json::from_slice::<Noted>(&fs::read(file.path()).ok()?).ok()
         });
-    let sources = noted.filter_map(|noted| Some(noted.pending?.1));
+    let sources = noted.flat_map(|noted| {
+        // What follows a part that was left behind is of the memory in which the session went on.
+        let left = noted.left.into_iter().map(|(_, source)| (source, 1));
+        left.chain(noted.pending.map(|(_, source)| (source, PARTS)))
+    });
     sources
-        .filter(|source| source.memory == memory && source.transcript.is_file())
+        .filter(|(source, _)| source.memory == memory && source.transcript.is_file())
         .collect()
 }
 
@@ -232,13 +260,18 @@ fn forget(folder: &Path) {
 mod tests {
     use super::*;
 
-    async fn of(folder: &Path, transcript: &Path) -> Position {
-        let source = Source {
+    fn source(transcript: &Path) -> Source {
+        Source {
             session: "s".to_owned(),
             transcript: transcript.to_owned(),
             memory: "v/m".to_owned(),
-        };
-        Position::of(&folder.join("hooks"), &source).await.unwrap()
+        }
+    }
+
+    async fn of(folder: &Path, transcript: &Path) -> Position {
+        Position::of(&folder.join("hooks"), &source(transcript))
+            .await
+            .unwrap()
     }
 
     #[tokio::test]
@@ -247,12 +280,12 @@ mod tests {
         let transcript = folder.path().join("t.jsonl");
         let lines = "x".repeat(1023) + "\n";
         fs::write(&transcript, lines.repeat(9 * 1024)).unwrap();
-        let position = of(folder.path(), &transcript).await;
-        let (span, text) = position.next(&transcript).unwrap().unwrap();
+        let mut position = of(folder.path(), &transcript).await;
+        let (span, text) = position.next(&source(&transcript)).unwrap().unwrap();
         assert_eq!(text.len() as u64, MOST_BYTES);
         assert_eq!(span.from, 1024 * 1024);
-        let of_folder = of(folder.path(), folder.path()).await;
-        assert!(of_folder.next(folder.path()).is_err());
+        let mut of_folder = of(folder.path(), folder.path()).await;
+        assert!(of_folder.next(&source(folder.path())).is_err());
     }
 
     #[tokio::test]
@@ -265,9 +298,9 @@ mod tests {
         // Of the last one the transcript has become shorter since.
         for (sent, from) in [(0, 0), (3, 3), (9, 0)] {
             fs::write(&file, format!(r#"{{"sent":{sent},"pending":null}}"#)).unwrap();
-            let position = of(folder.path(), &transcript).await;
+            let mut position = of(folder.path(), &transcript).await;
             assert_eq!(
-                position.next(&transcript).unwrap().unwrap().0.from,
+                position.next(&source(&transcript)).unwrap().unwrap().0.from,
                 from,
                 "{sent}"
             );
@@ -286,13 +319,13 @@ mod tests {
         for text in ["", "{", pending] {
             fs::write(&file, text).unwrap();
             let mut position = of(folder.path(), &transcript).await;
-            let (span, lines) = position.next(&transcript).unwrap().unwrap();
+            let (span, lines) = position.next(&source(&transcript)).unwrap().unwrap();
             assert_eq!((span.from, span.to, &lines[..]), (0, 3, &b"{}\n"[..]), "{text}");
             // From then on it can be parsed.
             position.done(&span, &transcript).unwrap();
             drop(position);
-            let position = of(folder.path(), &transcript).await;
-            assert!(position.next(&transcript).unwrap().is_none(), "{text}");
+            let mut position = of(folder.path(), &transcript).await;
+            assert!(position.next(&source(&transcript)).unwrap().is_none(), "{text}");
         }
     }
 }

@@ -190,6 +190,67 @@ async fn what_is_skipped_of_a_long_transcript_is_said() {
 }
 
 #[tokio::test]
+async fn what_a_session_could_not_send_goes_to_its_memory_also_if_it_goes_on_in_another_one() {
+    let stub = Stub::by(answers).await;
+    let user = unsent().await.with("WORKING_MEMORY_URL", &stub.url);
+    let more = says("user", "Fix the parser") + &says("user", "and the lexer");
+    user.file("transcript.jsonl", &more);
+    let elsewhere = user.with("WORKING_MEMORY_MEMORY", "other");
+    for _ in 0..2 {
+        assert_eq!(end(&elsewhere).await.err, "");
+        assert_eq!(sent(&stub), ["and the lexer"]);
+    }
+    let back = elsewhere.with("WORKING_MEMORY_MEMORY", "agent");
+    back.file("next.jsonl", "");
+    let next = json!({"session_id": "next", "transcript_path": back.path().join("next.jsonl")});
+    let next = told(&back, "SessionEnd", &next);
+    for _ in 0..2 {
+        assert_eq!(back.done_with("hook session-end", &next).await.err, "");
+        assert_eq!(sent(&stub), ["and the lexer", "Fix the parser"]);
+    }
+    let uris = stub.asked().into_iter().map(|request| request.uri);
+    let memories: Vec<String> = uris
+        .map(|uri| uri.split('/').nth(5).unwrap().to_owned())
+        .collect();
+    assert_eq!(memories, ["other", "agent"]);
+    // It has nothing left for either.
+    assert_eq!(end(&back).await.err, "");
+    assert_eq!(stub.asked().len(), 2);
+}
+
+#[tokio::test]
+async fn of_a_memory_that_is_too_long_the_newest_learnings_and_the_beginning_of_its_text_are_shown() {
+    let (service, user) = User::served().await;
+    let learning = "# Key Learnings\n- KL-1 [2026-01-01T00:00:00Z] because it is so: Ask Ada first\n";
+    for (text, of_text, notes) in [
+        // It has more tokens than characters of English would have, and fits.
+        ((1..1_500).map(|number| format!("{number} ")).collect(), "1499", 0),
+        ("Words of prose. ".repeat(700), "Words of prose. Words", 1),
+        ("早く読む。".repeat(3_000), "早く読む。早く読む。", 1),
+    ] {
+        service
+            .memory("agent")
+            .put(&format!("# Notes\n{text}\n\n{learning}"))
+            .await;
+        let out = start(&user).await.out;
+        holds(&out, &["Ask Ada first", of_text, "</memory>\n"]);
+        assert_eq!(out.matches("[truncated: ").count(), notes, "{out}");
+    }
+    let many: String = (1..400)
+        .map(|number| {
+            format!("- KL-{number} [2026-01-01T00:00:00Z] because it is so: Lesson number {number}\n")
+        })
+        .collect();
+    service
+        .memory("agent")
+        .put(&format!("# Key Learnings\n{many}"))
+        .await;
+    let out = start(&user).await.out;
+    holds(&out, &["Lesson number 399\n", "[truncated: "]);
+    lacks(&out, &["Lesson number 1\n"]);
+}
+
+#[tokio::test]
 async fn what_a_session_could_not_send_is_sent_at_the_end_of_the_next_one() {
     let stub = Stub::by(answers).await;
     let user = unsent().await.with("WORKING_MEMORY_URL", &stub.url);
