@@ -5,7 +5,7 @@ use crate::cli::folder::file::write_file;
 use clap::ValueEnum;
 use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
 use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
+use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp, CstRootNode};
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt as _;
@@ -14,6 +14,15 @@ use toml_edit::{Array, DocumentMut, Item, Table, value};
 
 /// The name of the entry.
 const NAME: &str = "working-memory";
+
+/// Members of an entry that reaches the service over HTTP. Clients refuse them beside a command.
+const OF_HTTP: [&str; 5] = [
+    "url",
+    "headers",
+    "http_headers",
+    "env_http_headers",
+    "bearer_token_env_var",
+];
 
 /// A supported client.
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -166,6 +175,10 @@ impl Client {
         let servers = object
             .object_value_or_create(entry.servers)
             .ok_or_else(|| format!("its `{}` is not a JSON object", entry.servers))?;
+        let there = servers.object_value(NAME);
+        for member in there.iter().flat_map(|there| OF_HTTP.map(|name| there.get(name))) {
+            member.into_iter().for_each(CstObjectProp::remove);
+        }
         let mut server: Vec<(String, CstInputValue)> = vec![
             ("args".to_owned(), entry.args.clone().into()),
             ("command".to_owned(), entry.program.as_str().into()),
@@ -213,6 +226,9 @@ fn in_toml(text: &str, entry: &Entry) -> Result<String, String> {
     let server = &mut servers[NAME];
     server["args"] = value(entry.args.iter().collect::<Array>());
     server["command"] = value(&entry.program);
+    if let Some(server) = server.as_table_like_mut() {
+        OF_HTTP.iter().for_each(|name| drop(server.remove(name)));
+    }
     if let Some(variable) = entry.key {
         server["env_vars"] = value(Array::from_iter([variable]));
     }
@@ -280,6 +296,25 @@ mod tests {
                 args,
                 json!(["mcp", "--url", "https://memory.example/base/", "--vault", "acme"])
             );
+        }
+    }
+
+    #[test]
+    fn an_entry_over_http_becomes_one_that_starts_the_program() {
+        let json =
+            r#"{"S": {"working-memory": {"url": "http://x/mcp", "headers": {"a": "b"}, "disabled": true}}}"#;
+        let toml = "[mcp_servers.working-memory]\nurl = \"http://x/mcp\"\nbearer_token_env_var = \"K\"\ntimeout = 9\n";
+        for client in Client::value_variants() {
+            let entry = client.entry("/bin/wm", &connection(KeySource::None)).unwrap();
+            let (before, kept) = match client {
+                Client::Codex => (toml.to_owned(), "timeout = 9"),
+                _ => (json.replace('S', entry.servers), "\"disabled\": true"),
+            };
+            let after = client.changed(&before, &entry).unwrap();
+            for gone in ["http://x", "headers", "bearer"] {
+                assert!(!after.contains(gone), "{after}");
+            }
+            assert!(after.contains(kept) && after.contains("/bin/wm"), "{after}");
         }
     }
 

@@ -250,6 +250,10 @@ pub(super) async fn call_record(call: Call<'_>, arguments: JsonObject) -> Outcom
             );
             return Err(Failure::argument(other, detail));
         }
+        if body.is_empty() && route == "status" {
+            let detail = "kind status needs goal, blocker or both; the word none clears one";
+            return Err(Failure::argument("goal", detail));
+        }
     }
     let ask = place.ask(method, &[route]).json(&body);
     Ok(CallToolResult::structured(call.json(ask).await?))

@@ -99,6 +99,7 @@ async fn tasks_decisions_and_the_status_are_recorded() {
         memory_record agent {"kind": "decision", "decision": "SQL lives in storage", "reason": "one language"} → /record_id "D-1"
         memory_record agent {"kind": "status", "goal": "ship", "blocker": null} → /goal "ship"
         memory_record agent {"kind": "status", "goal": "g", "intent": "i"} → ! intent
+        memory_record agent {"kind": "status", "goal": null} → ! the word none clears one
         memory_record agent {"kind": "task", "intent": "i", "summary": "s", "decision": "d"} → ! kind task;
         memory_record agent {"kind": "decision", "decision": "d", "reason": "r", "supersedes": "D-7"} → ! D-1"#;
     answers(&service, &table.replace("TASK", task)).await;
