@@ -36,7 +36,10 @@ def _path(root: str, namespace: Namespace) -> str:
 def namespace_of(root: str, memory: str) -> Namespace | None:
     """The namespace of a memory, if its id contains it."""
     path, _, _ = memory.removeprefix(f"{root}.").partition(":")
-    return None if _ids.is_cut(memory) else tuple(_ids.unescaped(label) for label in path.split("."))
+    try:
+        return None if _ids.is_cut(memory) else tuple(_ids.unescaped(label) for label in path.split("."))
+    except UnicodeDecodeError:  # Of a memory that is no item.
+        return None
 
 
 @dataclass(frozen=True)

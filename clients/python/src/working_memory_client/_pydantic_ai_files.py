@@ -13,7 +13,8 @@ from . import _ids
 
 SEGMENT = re.compile(r"[A-Za-z0-9_.-]{1,200}")
 # The line that a write adds: a Markdown comment, which is not rendered.
-LINE = re.compile(r"\n<!-- working-memory-file: (\{.*\}) -->\n")
+# The line end behind it is left, so that a line of the content directly before it is found, too.
+LINE = re.compile(r"\n<!-- working-memory-file: (\{.*\}) -->(?=\n)")
 # The document of a deleted file: shorter than any other of the store, so that only those of its size must be read.
 DELETED = "<!-- deleted -->\n"
 LONGEST_METADATA = 4096
@@ -76,7 +77,7 @@ def file(document: str, path: str | None = None) -> File | None:
         return File(path or "", document)
     members = _members(found[1])
     # Text that was added after the line by other means is part of the content.
-    content = document[: found.start()] + document[found.end() :]
+    content = document[: found.start()] + document[found.end() + 1 :]
     return File(
         str(members.get("path", path or "")),
         content,

@@ -53,6 +53,8 @@ class WorkingMemoryTool(BetaAbstractMemoryTool):
             answer = self._vault.files.run(_members(command), root=self._root, idempotency_key=key)
         except WorkingMemoryError as failure:
             raise _unreachable(failure) from failure
+        except ValueError as fault:  # A text that no request can contain, such as half of a surrogate pair.
+            raise ToolError(str(fault)) from fault
         return _content(answer)
 
     def view(self, command: object) -> str:
@@ -106,6 +108,8 @@ class AsyncWorkingMemoryTool(BetaAsyncAbstractMemoryTool):
             answer = await self._vault.files.run(_members(command), root=self._root, idempotency_key=key)
         except WorkingMemoryError as failure:
             raise _unreachable(failure) from failure
+        except ValueError as fault:  # A text that no request can contain, such as half of a surrogate pair.
+            raise ToolError(str(fault)) from fault
         return _content(answer)
 
     async def view(self, command: object) -> str:
