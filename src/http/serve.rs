@@ -98,6 +98,7 @@ where
         ..ShareLimits::of(usize::MAX)
     });
     let mut shutdown = std::pin::pin!(shutdown);
+    let stopping = CancellationToken::new();
     loop {
         let accepted = tokio::select! {
             () = &mut shutdown => break,
@@ -111,7 +112,7 @@ where
                 continue;
             }
         };
-        let (server, watcher) = (server.clone(), graceful.watcher());
+        let (server, watcher, stopping) = (server.clone(), graceful.watcher(), stopping.clone());
         let address = counted(address.ip());
         let of_address = Party::new(Some(&address.to_string()), None);
         let permit = unauthenticated.try_acquire(&of_address, 1);
@@ -124,13 +125,14 @@ where
                         address,
                         unauthenticated,
                     };
-                    server.connection(stream, peer, watcher).await;
+                    server.connection(stream, peer, watcher, &stopping).await;
                 }
                 None => server.turn_away(stream).await,
             }
         });
     }
     drop(listener);
+    stopping.cancel();
     tokio::time::timeout(settings.shutdown_grace, graceful.shutdown())
         .await
         .is_ok()
@@ -177,17 +179,26 @@ impl<R: Fn() -> Router + Send + Sync + 'static> Connections<R> {
         let _ = tokio::time::timeout(TURNED_AWAY_WITHIN, connection).await;
     }
 
-    async fn connection(&self, stream: TcpStream, peer: Peer, watcher: Watcher) {
+    async fn connection(
+        &self,
+        stream: TcpStream,
+        peer: Peer,
+        watcher: Watcher,
+        stopping: &CancellationToken,
+    ) {
         // Disables Nagle's algorithm, which delays small responses on a keep-alive connection.
         let _ = stream.set_nodelay(true);
         let Some(tls) = &self.settings.tls else {
             return self.requests(stream, peer, watcher).await;
         };
         let handshake = tls.acceptor().accept(stream);
-        match tokio::time::timeout(self.settings.header_timeout, handshake).await {
-            Ok(Ok(stream)) => self.requests(stream, peer, watcher).await,
-            Ok(Err(error)) => broken("tls", &error),
-            Err(late) => broken("tls", &late),
+        let handshake = tokio::time::timeout(self.settings.header_timeout, handshake);
+        match stopping.run_until_cancelled(handshake).await {
+            Some(Ok(Ok(stream))) => self.requests(stream, peer, watcher).await,
+            Some(Ok(Err(error))) => broken("tls", &error),
+            Some(Err(late)) => broken("tls", &late),
+            // No request has begun.
+            None => {}
         }
     }
 

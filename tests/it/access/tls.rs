@@ -1,14 +1,17 @@
 //! TLS of the service itself. The certificates in `tests/data/tls` are for these tests only.
 
 use super::sockets::start;
+use axum::Router;
+use axum::routing::get;
 use reqwest::Certificate;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpStream;
-use working_memory::http::{Settings, Tls};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+use working_memory::http::{Settings, Tls, serve};
 
 fn data(name: &str) -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/tls")).join(name)
@@ -54,6 +57,28 @@ async fn a_certificate_is_used_and_a_new_one_after_a_reload() {
     tls.reload().unwrap();
     assert_eq!(ask(address, "two.crt").await.unwrap(), "small");
     ask(address, "one.crt").await.unwrap_err();
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_start_its_handshake_does_not_delay_the_end() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let settings = Settings {
+        tls: Some(Arc::new(Tls::load(&data("one.crt"), &data("one.key")).unwrap())),
+        header_timeout: Duration::from_secs(60),
+        shutdown_grace: Duration::from_secs(30),
+        ..Settings::default()
+    };
+    let (stop, stopped) = oneshot::channel::<()>();
+    let until = async { drop(stopped.await) };
+    let router = || Router::new().route("/small", get(|| async { "small" }));
+    let serving = tokio::spawn(async move { serve(listener, router, &settings, until).await });
+    let _silent = TcpStream::connect(address).await.unwrap();
+    // Connections are accepted in turn.
+    assert_eq!(ask(address, "one.crt").await.unwrap(), "small");
+    stop.send(()).unwrap();
+    let ended = tokio::time::timeout(Duration::from_secs(15), serving).await;
+    assert!(ended.expect("the end in time").unwrap(), "nothing was running");
 }
 
 #[test]
