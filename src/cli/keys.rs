@@ -3,9 +3,8 @@
 use super::client::{Cell, Column, Output, time, write_table};
 use super::offline::{Access, on_database};
 use crate::clock::{Clock, SystemClock};
-use crate::config::retention::parse_age;
+use crate::config::retention::{age_form, parse_age};
 use crate::domain::access::{AccessRole, ApiKey, Token, VaultScope};
-use crate::domain::duration;
 use crate::domain::ids::{ActorId, KeyId, VaultId};
 use crate::http::responses::{KeyBody, NewKeyBody};
 use crate::storage::Storage;
@@ -50,7 +49,7 @@ enum KeysCommand {
         /// The part of the key between the underscores.
         key_id: KeyId,
         /// How long the old secret is accepted too, such as 1h.
-        #[arg(long, value_name = "TIME", value_parser = time_span)]
+        #[arg(long, value_name = "TIME", value_parser = grace)]
         grace: Option<TimeDelta>,
     },
 }
@@ -83,7 +82,16 @@ fn role(name: &str) -> Result<AccessRole, String> {
 }
 
 fn time_span(text: &str) -> Result<TimeDelta, String> {
-    parse_age(text).ok_or_else(|| format!("must be a duration of {}", duration::FORMS))
+    parse_age(text).ok_or_else(age_form)
+}
+
+/// Like the interface's `grace_seconds`.
+fn grace(text: &str) -> Result<TimeDelta, String> {
+    let grace = time_span(text)?;
+    match grace <= TimeDelta::days(30) {
+        true => Ok(grace),
+        false => Err("must be at most 30d".to_owned()),
+    }
 }
 
 impl Keys {

@@ -48,7 +48,15 @@ impl RetentionConfig {
 fn age<'de, D: Deserializer<'de>, T: From<TimeDelta>>(deserializer: D) -> Result<T, D::Error> {
     let text = String::deserialize(deserializer)?;
     let age = parse_age(&text).map(T::from);
-    age.ok_or_else(|| D::Error::custom(format!("must be a duration of {}, not {text:?}", duration::FORMS)))
+    age.ok_or_else(|| D::Error::custom(format!("{}, not {text:?}", age_form())))
+}
+
+/// What [`parse_age`] takes, for messages.
+pub(crate) fn age_form() -> String {
+    format!(
+        "must be a duration of {}, from 1s to {MAX_DAYS}d",
+        duration::FORMS
+    )
 }
 
 /// Parses a duration that is greater than zero; see [`duration`].

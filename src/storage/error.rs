@@ -10,11 +10,11 @@ use std::time::Duration;
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
     /// The database cannot be reached or is overloaded; a later attempt may succeed.
-    #[error("the database is not available: {0}")]
+    #[error("the database is not available: {}", said(.0))]
     Unavailable(#[source] sqlx::Error),
     /// The database refuses the login, or has another name. A service that runs waits until that is repaired; one that
     /// starts ends.
-    #[error("the database refuses connections: {0}")]
+    #[error("the database refuses connections: {}", said(.0))]
     Refused(#[source] sqlx::Error),
     /// A stored value that the service would never write.
     #[error("corrupt row: {table}.{column} of {row}: {problem}")]
@@ -86,8 +86,16 @@ pub enum StorageError {
     #[error("configuration: a URL of the database cannot be used: {0}")]
     InvalidUrl(String),
     /// Anything else: a fault of the service or of the schema.
-    #[error("database error: {0}")]
+    #[error("database error: {}", said(.0))]
     Internal(#[source] sqlx::Error),
+}
+
+/// What the database said, without what the driver adds: the line of the server's own source.
+fn said(error: &sqlx::Error) -> String {
+    match error.as_database_error() {
+        Some(error) => error.message().to_owned(),
+        None => error.to_string(),
+    }
 }
 
 /// The error of a distributed database that lost a node, or whose rows were changed concurrently (XX000): the outcome

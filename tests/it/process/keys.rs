@@ -161,6 +161,19 @@ async fn no_secret_is_in_a_log_a_response_or_a_metric() {
     has(&made, json!({"role": "writer", "vaults": ["v"]}));
     let writer = made["key"].as_str().unwrap().to_owned();
     let id = made["key_id"].as_str().unwrap();
+    for (wrong, said) in [
+        (format!("rotate {id} --grace 31d"), "at most 30d"),
+        (
+            "create --name x --role writer --expires-in 9999999d".to_owned(),
+            "to 1830000d",
+        ),
+    ] {
+        let refused = keys(folder.path(), &wrong);
+        assert!(
+            String::from_utf8_lossy(&refused.stderr).contains(said),
+            "{refused:?}"
+        );
+    }
     let rotated = keys(folder.path(), &format!("rotate {id} --grace 1h"));
     let rotated = printed(&rotated).to_owned();
 
