@@ -42,13 +42,19 @@ pub struct Export {
     config: Option<PathBuf>,
 }
 
+const OLDER_SCHEMA: &str = "the schema of the database is older than this program: run `working-memory migrate` first, or \
+                            export with the program that migrated it";
+
 impl Export {
     pub(super) async fn run(self) -> Result<(), Box<dyn Error>> {
         if let Some(format) = &self.format {
             return self.export_markdown(format).await;
         }
         let stopped = Some("stopped; the file was not written");
-        let work = async |storage: &Storage| self.write(storage).await;
+        let work = async |storage: &Storage| match storage.schema_is_current().await? {
+            true => self.write(storage).await,
+            false => Err(OLDER_SCHEMA.into()),
+        };
         on_database(self.config.as_deref(), Access::Read, stopped, work).await
     }
 

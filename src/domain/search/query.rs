@@ -12,8 +12,14 @@ const LAST_POSITION: usize = 16_383;
 const MAX_POSITIONS: usize = 255;
 
 /// A `tsvector` must be smaller than 1 MiB; words beyond this limit are not found. A document of 100 KiB
-/// needs about a third of it.
+/// needs at most half of it.
 const MAX_BYTES: usize = 900_000;
+
+/// What a word takes in it besides its bytes, with its first position.
+const WORD_BYTES: usize = 6;
+
+/// A lexeme of documents in which some positions could not be stored, so that adjacent words may be unknown. It is no word.
+pub const SOME_LEFT_OUT: &str = "'//'";
 
 /// A lexeme that every document of a vault contains and that cannot be a word, because it contains a
 /// separator. With it a search reads only its own vault, however many others share the index.
@@ -25,16 +31,22 @@ pub(super) fn vault_lexeme(vault: &VaultId) -> String {
 #[must_use]
 pub fn vector(vault: &VaultId, text: &str) -> String {
     let mut lexemes: HashMap<String, Vec<usize>, RandomState> = HashMap::default();
-    let mut bytes = 0;
+    let (mut bytes, mut is_left_out) = (0, false);
     for (index, place) in words(text).enumerate() {
-        let positions = lexemes.entry(folded_word(&text[place])).or_default();
+        let word = folded_word(&text[place]);
+        let needed = word.len() + WORD_BYTES;
+        let positions = lexemes.entry(word).or_default();
+        is_left_out |= positions.len() >= MAX_POSITIONS || index >= LAST_POSITION;
         if positions.len() < MAX_POSITIONS && bytes < MAX_BYTES {
-            // A lexeme has at most 128 bytes and some overhead.
-            bytes += if positions.is_empty() { 136 } else { 2 };
+            bytes += if positions.is_empty() { needed } else { 2 };
             positions.push((index + 1).min(LAST_POSITION));
         }
     }
     let mut vector = vault_lexeme(vault);
+    if is_left_out {
+        vector.push(' ');
+        vector.push_str(SOME_LEFT_OUT);
+    }
     for (lexeme, positions) in lexemes.iter().filter(|(_, positions)| !positions.is_empty()) {
         let positions: Vec<String> = positions.iter().map(usize::to_string).collect();
         // A lexeme contains only letters and digits, so nothing needs escaping.
@@ -109,7 +121,7 @@ impl Query {
     }
 
     /// The query for the index of one vault: the same without adjacency. It matches everything that the query
-    /// matches, and more only if [`Self::has_neighbours`].
+    /// matches, and more only if [`Self::has_neighbours`]; where positions were left out, nothing tells more.
     #[must_use]
     pub fn candidates(&self, vault: &VaultId) -> String {
         self.written(Some(vault_lexeme(vault)), Term::candidates)

@@ -399,11 +399,36 @@ async fn find_version(
     Ok(found)
 }
 
+/// Whether a version after `known` has a text that no earlier one had. Not if earlier ones were pruned or redacted: theirs may
+/// have had it.
+async fn has_new_text(
+    connection: &mut Connection,
+    (vault, memory): (&VaultId, &MemoryId),
+    known: i64,
+) -> Result<bool, StorageError> {
+    let found = sqlx::query_scalar!(
+        r#"WITH known AS (
+               SELECT context, redacted_at FROM memory_contexts
+               WHERE vault_id = $1 AND memory_id = $2 AND version <= $3
+           )
+           SELECT (SELECT count(*) FROM known WHERE redacted_at IS NULL) = $3 AND EXISTS (
+               SELECT FROM memory_contexts new
+               WHERE vault_id = $1 AND memory_id = $2 AND version > $3
+                   AND NOT EXISTS (SELECT FROM known WHERE known.context = new.context)
+           ) AS "has_new!""#,
+        vault.as_str(),
+        memory.as_str(),
+        known,
+    );
+    Ok(found.fetch_one(connection).await?)
+}
+
 /// Appends versions to a memory whose row is locked.
 ///
 /// If the memory already has a version, by its `context_id`, that version and all earlier ones of the file belong to
-/// the memory's past: what was appended of the earlier ones is rolled back. So importing a file repeatedly appends it
-/// once, and a newer export of the same memory adds only what is newer.
+/// the memory's past: what was appended of the earlier ones is rolled back, unless one has a text that the memory never
+/// had. So importing a file repeatedly appends it once, a newer export of the same memory adds only what is newer, and
+/// what was written to a copy is not lost.
 struct Append {
     /// The head at the savepoint.
     known: Head,
@@ -454,7 +479,7 @@ impl Append {
             }
             // It shows that what was appended belongs to the past.
             Some(_) => {
-                if self.appended > 0 {
+                if self.appended > 0 && !has_new_text(connection, of, self.known.version).await? {
                     sqlx::raw_sql("ROLLBACK TO SAVEPOINT known")
                         .execute(connection)
                         .await?;

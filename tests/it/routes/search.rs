@@ -81,6 +81,43 @@ async fn a_query_has_web_search_syntax() {
     }
 }
 
+#[tokio::test]
+async fn every_word_of_a_large_document_is_found_and_excluded_also_next_to_a_frequent_one() {
+    let service = Service::start().await;
+    let words: String = (0..9_000).map(|number| format!("w{number:05} ")).collect();
+    service.memory("distinct").write(format!("{words}walrus")).await;
+    let lines: String = (0..300).map(|number| format!("- src/a{number}.rs\n")).collect();
+    service
+        .memory("frequent")
+        .write(format!("{lines}- src/zebra.rs\n"))
+        .await;
+    let kanji = "記憶".repeat(10_000);
+    service
+        .memory("unspaced")
+        .write(format!("{kanji}。数据库在柏林"))
+        .await;
+    service.memory("apart").write("src of it: zebra").await;
+    let few = [
+        ("walrus", &["distinct"][..]),
+        ("w00001 -walrus", &[]),
+        ("src/zebra.rs", &["frequent"]),
+        ("\"数据库\"", &["unspaced"]),
+    ];
+    for (q, ids) in few {
+        assert_eq!(found(&service, q).await, ids, "{q}");
+    }
+    // Also by the index.
+    for number in 0..220 {
+        service
+            .memory(&format!("other-{number}"))
+            .write(format!("Entry {number}."))
+            .await;
+    }
+    for (q, ids) in few {
+        assert_eq!(found(&service, q).await, ids, "{q}");
+    }
+}
+
 /// Documents of a small vault are scanned, those of a large one are found by the index.
 #[tokio::test]
 async fn a_large_vault_has_the_same_results_as_a_small_one() {

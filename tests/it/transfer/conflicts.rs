@@ -1,8 +1,8 @@
 //! Imports of memories that exist already.
 
-use super::program::{export, import, imports, refuses, stderr};
+use super::program::{export, import, imports, program, refuses, stderr};
 use super::sealed::File;
-use crate::harness::{Database, Service, has, holds};
+use crate::harness::{Database, Memory, Service, has, holds};
 use serde_json::json;
 
 const DONE: [u64; 4] = [0, 0, 1, 0];
@@ -48,6 +48,19 @@ async fn another_memory_of_the_same_name_stops_the_import_and_is_unchanged() {
     let said = "line 2: the memory agent of the vault acme exists already";
     refuses(&target.database_url(), &[], &exported(&source), said);
     assert_eq!(texts(&target).await, ["mine"]);
+}
+
+#[tokio::test]
+async fn an_older_schema_is_not_exported_and_what_to_do_is_said() {
+    let database = Database::create().await;
+    let run = |arguments: &[&str]| program(&database.url(), arguments).output().unwrap();
+    assert!(run(&["migrate", "--down-to", "3"]).status.success());
+    let output = run(&["export", "--vault", "acme"]);
+    assert_eq!(output.status.code(), Some(1));
+    holds(
+        stderr(&output),
+        &["is older than this program: run `working-memory migrate`"],
+    );
 }
 
 #[tokio::test]
@@ -114,6 +127,33 @@ async fn append_of_a_newer_export_adds_only_newer_versions() {
     put(&source, &["b"]).await;
     import_into(&target, "append", &foreign(&source), [0, 1, 0, 0]);
     assert_eq!(texts(&target).await, ["same", "a", "b"]);
+}
+
+#[tokio::test]
+async fn append_between_two_copies_loses_what_was_written_to_neither() {
+    let service = with_versions(&["both"]).await;
+    let (url, copy) = (service.database_url(), Memory::new(&service, "copy", "agent"));
+    let across = |from: &str, to: &str, policy: &str, counts: [u64; 4]| {
+        let file = export(&url, &["--vault", from]);
+        imports(
+            &url,
+            &["--into-vault", to, "--on-conflict", policy],
+            &file,
+            counts,
+        );
+    };
+    across("acme", "copy", "fail", [1, 0, 0, 0]);
+    copy.write("only in the copy").await;
+    put(&service, &["only in the first"]).await;
+    across("acme", "copy", "append", [0, 1, 0, 0]);
+    across("copy", "acme", "append", [0, 1, 0, 0]);
+    copy.write("later").await;
+    for counts in [[0, 1, 0, 0], [0, 0, 1, 0]] {
+        across("copy", "acme", "append", counts);
+    }
+    let of = "SELECT context FROM memory_contexts WHERE vault_id = 'acme' ORDER BY version";
+    let texts = service.values::<String>(of).await;
+    assert_eq!(texts, ["both", "only in the first", "only in the copy", "later"]);
 }
 
 #[tokio::test]
