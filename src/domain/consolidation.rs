@@ -48,6 +48,7 @@ const NEGATIONS: &str = "not no never none nothing nor neither nobody nowhere wi
     disallowed forbidden prohibited banned deprecated wrong false lie fail fails minus zero hardly rarely seldom barely \
     scarcely almost nearly formerly previously used supposedly allegedly maybe perhaps might could would should unclear \
     whether kein keine keinen keiner nicht nie niemals niemand nichts nirgends ohne nur außer verboten untersagt falsch \
+    dont doesnt didnt isnt arent wasnt werent havent hasnt hadnt wont wouldnt shouldnt couldnt cant mustnt aint no-one \
     kaum selten beinahe ehemals früher angeblich vielleicht könnte sollte ob ne pas jamais rien aucun aucune personne sans \
     sauf seulement interdit plus rarement presque autrefois peut-être nunca jamás nada nadie ningún ninguna sin salvo solo \
     sólo prohibido apenas raramente casi quizá quizás 금지";
@@ -81,8 +82,17 @@ const CHANGES: &str = "now | no longer | anymore | any more | instead | replaced
 const CHANGES_WITHIN: [&str; 8] = ["现在", "改为", "改用", "不再", "取代", "改到", "搬到", "换成"];
 
 /// Words that present a date as an end.
-const ENDS: &str = "until till through expires expire expired expiry ends end ended valid bis endet abläuft ablauf läuft gültig \
-    jusqu'au jusqu’au expirera valable hasta vence caduca expira termina";
+const ENDS: &str = "until till through expires expire expired expiry ends end bis endet abläuft ablauf läuft jusqu'au jusqu’au expirera \
+    hasta vence caduca expira termina";
+
+/// Words that present the date behind them as a beginning.
+const BEGINNINGS: &str = "from since starting ab seit depuis dès desde";
+
+/// Words that deny an end. An abbreviation is none: "no. 88".
+const DENIALS: &str = "no not never nicht nie niemals kein keine pas jamais nunca jamás";
+
+/// Words that may follow the date at the end of a text.
+const AFTER_AN_END: &str = "ab aus at um à a las utc uhr h am pm";
 
 /// Whether a word stands in a list, whose words blanks separate.
 fn is_in(list: &str, word: &str) -> bool {
@@ -329,23 +339,26 @@ const IDS: &str = r"\b [A-Z]{1,2}-\d+ \b (?: \s+ (?: and | und | et | y ) \s+ [A
 static SEARCHED_REPLACING: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(&REPLACING.replace("ID", IDS)).expect("a form"));
 
-/// Words by which a sentence supposes what it says.
-const SUPPOSING: &str = "if when unless once wenn falls sobald sofern si quand cuando";
+/// Words by which a sentence supposes what it says, or says that it is not so, or not wholly.
+const SUPPOSING: &str = "if when unless once rejected declined dismissed withdrawn proposed suggested partly partially temporarily wenn falls \
+    sobald sofern abgelehnt verworfen vorgeschlagen teilweise vorübergehend si quand rejeté rejetée refusé refusée proposé proposée \
+    partiellement cuando rechazado rechazada propuesto propuesta parcialmente";
 
-/// The records whose place a record says that it takes, in a sentence that asks and supposes nothing, and without a denial.
+/// The records whose place a record says that it takes, in a sentence that asks, supposes and denies nothing: "replaces D-1, but
+/// only on staging" leaves the rest.
 fn superseded_by(newer: &Record) -> Vec<RecordId> {
     let reason = newer.reason.as_deref().unwrap_or_default();
     let text = format!("{reason}; {}", newer.content);
     let mut ids = Vec::new();
     for sentence in text.split_inclusive(['.', ';', '!', '?', '。', '；', '！', '？']) {
         let supposes = bare_words(sentence).split(' ').any(|word| is_in(SUPPOSING, word));
-        if supposes || sentence.ends_with(['?', '？']) {
+        if supposes || !Statement::of(sentence).negations.is_empty() {
             continue;
         }
         let part_ends = |c: char| !(c.is_alphanumeric() || c.is_whitespace() || "-'’".contains(c));
         let parts = sentence.split(part_ends).map(str::trim);
         let parts = parts.filter(|part| SEARCHED_REPLACING.is_match(part));
-        for part in parts.filter(|part| Statement::of(part).negations.is_empty()) {
+        for part in parts {
             let found = SEARCHED_REPLACING.captures_iter(part);
             let named = found.filter_map(|found| found.name("active").or(found.name("passive")));
             let words = named.flat_map(|named| named.as_str().split_whitespace());
@@ -530,12 +543,16 @@ fn spaced(text: &str) -> String {
     format!(" {} ", bare_words(text))
 }
 
-/// The latest day of a text of one clause, if a word before it presents it as an end: of several clauses one may go on.
+/// The latest day of a text of one clause that denies nothing, if it ends with it and a word before presents it as an end: of
+/// several clauses one may go on.
 fn stated_end(text: &str) -> Option<Until> {
     // A short word with a full stop is an abbreviation: "no. 5".
     let ends = |word: &str| word.ends_with([';', '；', '。']) || (word.ends_with('.') && word.len() > 4);
-    let joins = |word: &str| ends(word) || is_in(JOINING, &word.to_lowercase());
-    if text.split_whitespace().rev().skip(1).any(joins) {
+    let goes_on = |word: &str| {
+        let word = word.to_lowercase();
+        ends(&word) || is_in(JOINING, &word) || is_in(DENIALS, &word) || word.ends_with("n't")
+    };
+    if text.split_whitespace().rev().skip(1).any(goes_on) {
         return None;
     }
     let tokens: Vec<String> = text
@@ -555,7 +572,12 @@ fn stated_end(text: &str) -> Option<Until> {
     let last = days.iter().map(|(_, day)| day.end()).max()?;
     let is_end = |(place, day): &&(usize, Until)| {
         let before = &tokens[place.saturating_sub(BEFORE_AN_END)..*place];
-        day.end() == last && before.iter().any(|word| is_in(ENDS, word))
+        let is_time =
+            |word: &String| is_in(AFTER_AN_END, word) || word.starts_with(|c: char| c.is_ascii_digit());
+        day.end() == last
+            && before.iter().any(|word| is_in(ENDS, word))
+            && !before.last().is_some_and(|word| is_in(BEGINNINGS, word))
+            && tokens[place + 1..].iter().all(is_time)
     };
     days.iter().find(is_end).map(|(_, day)| *day)
 }

@@ -171,6 +171,12 @@ fn a_decision_goes_only_for_one_that_says_of_it_that_it_is_replaced() {
         this should replace D-1
         if the load grows, this replaces D-1
         D-1 is to be replaced next year
+        use Kafka. This replaces D-1, but only on staging
+        use Kafka, it replaces D-1 (staging only)
+        this supersedes D-1, except for billing
+        rejected: Bob's idea, which replaces D-1
+        the plan that supersedes D-1, by Bob, was rejected
+        die Idee von Bob ersetzt D-1, sie wurde verworfen
         do not replace D-1"
         .trim()
         .lines()
@@ -245,6 +251,16 @@ fn a_record_has_expired_by_its_mark_or_by_an_end_that_it_states() {
         ("valid from 2026-01-01 until 2026-11-01", ""),
         ("valid until 2026-11-01, renewed on 2027-11-01", "has no end"),
         ("valid until 2027-11-01", "its end is not past"),
+        ("the offer ends on 2026-11-01 at 18:00 UTC", ""),
+        ("der Vertrag läuft am 2026-11-01 ab", ""),
+        ("the API key is valid from 2026-01-01", "has no end"),
+        ("gültig ab 2026-01-01", "has no end"),
+        ("valable depuis 2026-01-01", "has no end"),
+        ("the new price is not valid until 2026-01-01", "has no end"),
+        ("the contract does not end on 2026-01-01", "has no end"),
+        ("the license never expires since 2026-01-01", "has no end"),
+        ("the migration ended on 2026-03-01", "has no end"),
+        ("logs until 2026-01-01 are in the bucket old-logs", "has no end"),
         ("the release of 2026-11-01 broke the build", "has no end"),
         ("until the release nothing moves", "has no end"),
         (

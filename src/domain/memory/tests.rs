@@ -433,6 +433,16 @@ fn a_rejected_item_takes_no_other_with_it() {
             vec![merge("one and two"), grounded("KL-1", covered)],
             "duplicate ok",
         ),
+        // One record takes the place of another.
+        (
+            vec![merge("two and one"), replace("KL-2", "three")],
+            "ok already_archived",
+        ),
+        (
+            vec![replace("KL-2", "three"), merge("two and one")],
+            "already_archived ok",
+        ),
+        (vec![replace("KL-2", "three"), merge("one")], "ok uncovered"),
         (vec![grounded("KL-1", not), mark("KL-1")], "uncovered ok"),
         (
             vec![mark("KL-1"), grounded("KL-1", covered)],

@@ -114,6 +114,8 @@ struct Archives<'a> {
     leaving: HashSet<RecordId>,
     /// Ids that earlier additions replace.
     replaced: HashSet<RecordId>,
+    /// Ids that an item merges.
+    merged: HashSet<RecordId>,
     /// Ids whose own archiving was rejected.
     stays: HashSet<RecordId>,
     /// Ids that rejected additions were to replace.
@@ -134,6 +136,7 @@ impl<'a> Archives<'a> {
         let mut leaving = &named | &replaced;
         leaving.extend(items.iter().filter_map(|item| item.operation.replaces()));
         let active = record_ranges(view.document).into_iter();
+        let merged = items.iter().flat_map(|item| item.operation.merges());
         Self {
             limits,
             grounds: has_grounds.then(|| Grounds::of(view.document, view.now)),
@@ -144,6 +147,7 @@ impl<'a> Archives<'a> {
             named,
             leaving,
             replaced,
+            merged: merged.copied().collect(),
             stays: HashSet::new(),
             unreplaced: HashSet::new(),
             marked: HashSet::new(),
@@ -214,6 +218,10 @@ impl<'a> Archives<'a> {
         }
         if !self.replaced.insert(id) {
             let detail = format!("{id} is replaced by an earlier item; one record takes its place.");
+            return reject(FaultKind::AlreadyArchived, detail);
+        }
+        if self.merged.contains(&id) {
+            let detail = format!("{id} is merged by another item; one record takes its place.");
             return reject(FaultKind::AlreadyArchived, detail);
         }
         let detail =
