@@ -17,6 +17,9 @@ use std::ops::Range;
 /// Approximate length of an item, used to estimate the work of many.
 pub(super) const ITEM_BYTES: usize = 100;
 
+/// Passages of its parts that a merged record keeps.
+const MAX_EVIDENCE: usize = 12;
+
 impl Parsed {
     /// Sets how its items and faults were written, by their ranges.
     pub(super) fn quoting(mut self, written: impl Fn(&Range<usize>) -> WrittenItem) -> Self {
@@ -108,14 +111,37 @@ impl Pipeline {
             now: self.storage.now(),
         };
         let bytes = document.len() + parsed.items.len() * ITEM_BYTES;
-        Ok(match case {
+        let mut checked = match case {
             Some((case, before)) => {
                 let bytes = bytes + case.input.bytes();
                 let check = || checked_against_input(parsed, &view, limits, (case, before));
                 fair::on_cpu(bytes, check).await
             }
             None => fair::on_cpu(bytes, || validate(parsed, &view, earlier, limits)).await,
-        })
+        };
+        self.keep_evidence(running, &mut checked).await?;
+        Ok(checked)
+    }
+
+    /// Gives merged records the evidence of their parts.
+    async fn keep_evidence(&self, running: &Running, checked: &mut Parsed) -> Result<(), StorageError> {
+        let merges = checked.items.iter().flat_map(|item| item.operation.merges());
+        let parts: Vec<RecordId> = merges.copied().collect();
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let (vault, memory) = running.to.place();
+        let evidence = self.storage.evidence(vault, memory, &parts).await?;
+        for item in &mut checked.items {
+            let parts = item.operation.merges().iter();
+            let passages = parts.flat_map(|id| {
+                let of_part = evidence.get(id).into_iter().flatten();
+                of_part.map(|passage| passage.clone().of(*id))
+            });
+            let room = MAX_EVIDENCE.saturating_sub(item.evidence.len());
+            item.evidence.extend(passages.take(room));
+        }
+        Ok(())
     }
 }
 

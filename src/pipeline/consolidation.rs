@@ -21,9 +21,6 @@ use crate::storage::StorageError;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
-/// Passages of its parts that a merged record keeps.
-const MAX_EVIDENCE: usize = 12;
-
 /// The longest text of a record that the model is shown, in characters.
 const SHOWN_CHARS: usize = 2_000;
 
@@ -53,7 +50,6 @@ impl Pipeline {
         let mut outcome = self
             .ask_what_goes(running, input, speaker, (&found, &share))
             .await?;
-        self.keep_evidence(running, &mut outcome.reading).await?;
         outcome.reading.items.splice(0..0, found.items);
         Ok(outcome)
     }
@@ -119,23 +115,6 @@ impl Pipeline {
         let expected = Expected::Steps { earlier, share };
         self.ask_until_right(running, (speaker, asking), &expected, &ids)
             .await
-    }
-
-    /// Gives merged records the evidence of their parts.
-    async fn keep_evidence(&self, running: &Running, reading: &mut Parsed) -> Result<(), StorageError> {
-        let merges = reading.items.iter().flat_map(|item| item.operation.merges());
-        let parts: Vec<RecordId> = merges.copied().collect();
-        let (vault, memory) = running.to.place();
-        let evidence = self.storage.evidence(vault, memory, &parts).await?;
-        for item in &mut reading.items {
-            let parts = item.operation.merges().iter();
-            let passages = parts.flat_map(|id| {
-                let of_part = evidence.get(id).into_iter().flatten();
-                of_part.map(|passage| passage.clone().of(*id))
-            });
-            item.evidence = passages.take(MAX_EVIDENCE).collect();
-        }
-        Ok(())
     }
 }
 

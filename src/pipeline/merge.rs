@@ -1,7 +1,7 @@
 //! Step 5, shared by `/update`, `/operations` and approvals: the items of a run are merged into the current head, without losing
 //! changes of other writers.
 
-use crate::domain::document;
+use crate::domain::document::{self, Record};
 use crate::domain::dsl::Parsed;
 use crate::domain::ids::RecordId;
 use crate::domain::memory::{ChangedDocument, OperationName, View, apply, validate};
@@ -38,21 +38,22 @@ pub(super) struct Merged {
 /// What records say, by id.
 pub(super) type RecordTexts = BTreeMap<RecordId, String>;
 
-/// What those records say that the items name.
-pub(super) fn texts_of(document: &str, items: &[Item]) -> RecordTexts {
+/// What those records say that the items name, and how they are marked if an agent wrote the items: no other may touch what is
+/// pinned.
+pub(super) fn texts_of(document: &str, items: &[Item], kind: RunKind) -> RecordTexts {
     let ids = mentioned(items.iter().map(|item| &item.operation));
     if ids.is_empty() {
         return RecordTexts::new();
     }
     let named = document::records(document).into_iter();
     let named = named.filter(|record| ids.contains(&record.id));
-    let text = |label: Option<String>, content| match label {
-        Some(label) => format!("{label} => {content}"),
-        None => content,
+    let text = |record: Record| {
+        let marks = Some(record.marks).filter(|marks| kind == RunKind::Operations && !marks.is_empty());
+        let marks = marks.map(|marks| format!("[{marks}] ")).unwrap_or_default();
+        let label = record.label.map(|label| format!("{label} => "));
+        format!("{marks}{}{}", label.unwrap_or_default(), record.content)
     };
-    named
-        .map(|record| (record.id, text(record.label, record.content)))
-        .collect()
+    named.map(|record| (record.id, text(record))).collect()
 }
 
 /// Leaves out what was decided about a record that says something else now: it would take away a text that nobody judged. An
@@ -61,8 +62,9 @@ fn still_meant<'a>(
     accepted: &'a [Item],
     before: &RecordTexts,
     head: &Head,
+    kind: RunKind,
 ) -> (Cow<'a, [Item]>, Vec<Rejection>) {
-    let now = texts_of(&head.text, accepted);
+    let now = texts_of(&head.text, accepted, kind);
     let is_other = |(id, text): &(&RecordId, &String)| now.get(id).is_some_and(|now| now != *text);
     let changed: BTreeSet<RecordId> = before.iter().filter(is_other).map(|(id, _)| *id).collect();
     if changed.is_empty() {
@@ -126,7 +128,7 @@ pub(super) fn merge(head: &Head, running: &Running) -> Result<Merged, PipelineEr
             .iter()
             .cloned()
             .partition(|item| moved && rewrites_progress(item));
-        let (held, changed) = still_meant(&held, &review.proposal.records_before, head);
+        let (held, changed) = still_meant(&held, &review.proposal.records_before, head, running.kind);
         let mut merged = merge_onto(head, &held, head.version != review.base_version, running)?;
         merged.rejected.extend(changed);
         let detail = "Current Progress was changed after this was proposed; it stays as it is.";
@@ -152,8 +154,8 @@ pub(super) fn merge(head: &Head, running: &Running) -> Result<Merged, PipelineEr
     if head.context_id == running.base.context_id {
         return merge_onto(head, accepted, false, running);
     }
-    let before = texts_of(&running.base.text, accepted);
-    let (accepted, changed) = still_meant(accepted, &before, head);
+    let before = texts_of(&running.base.text, accepted, running.kind);
+    let (accepted, changed) = still_meant(accepted, &before, head, running.kind);
     let mut merged = merge_onto(head, &accepted, true, running)?;
     merged.rejected.extend(changed);
     Ok(merged)

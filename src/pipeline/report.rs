@@ -76,7 +76,7 @@ pub struct Warning {
 }
 
 /// What a role's model cost.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 pub struct ModelReport {
     /// The model's name.
     pub model: String,

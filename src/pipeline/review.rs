@@ -171,6 +171,7 @@ impl Pipeline {
             idempotency: approval.idempotency.clone(),
             results: Results {
                 accepted: proposal.chosen(&numbers),
+                models: serde_json::from_value(run.outcome["models"].clone()).unwrap_or_default(),
                 ..Results::default()
             },
             record: proposal.record.clone(),
@@ -263,6 +264,7 @@ impl Proposal {
     /// Creates a proposal on a document, from operations in the order in which they are applied.
     pub(super) fn new(
         operations: &[Item],
+        kind: RunKind,
         document: &str,
         record: Option<&SessionRecord>,
         key: Option<&KeyId>,
@@ -275,7 +277,7 @@ impl Proposal {
                 let progress = section_of(document, Role::Progress);
                 progress.trim_end().to_owned()
             }),
-            records_before: texts_of(document, operations),
+            records_before: texts_of(document, operations, kind),
             status_before: record
                 .filter(|record| record.sets_status())
                 .map(|_| Status::of(document)),

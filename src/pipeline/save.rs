@@ -113,9 +113,13 @@ impl Pipeline {
             (true, false, Mode::Propose { .. }) => UpdateStatus::Proposed,
         };
         let proposal = match &running.mode {
-            Mode::Propose { key } if status == UpdateStatus::Proposed => {
-                Some(Proposal::new(&items, &head.text, record, key.as_ref()))
-            }
+            Mode::Propose { key } if status == UpdateStatus::Proposed => Some(Proposal::new(
+                &items,
+                running.kind,
+                &head.text,
+                record,
+                key.as_ref(),
+            )),
             _ => None,
         };
         let mut rejected = running.results.rejected.clone();

@@ -37,7 +37,13 @@ fn a_proposal_has_one_stored_form() {
     let record = read.record.unwrap();
     let key = "k-1".parse().unwrap();
     assert_eq!(
-        json!(Proposal::new(&operations, DOCUMENT, Some(&record), Some(&key))),
+        json!(Proposal::new(
+            &operations,
+            RunKind::Update,
+            DOCUMENT,
+            Some(&record),
+            Some(&key)
+        )),
         literal()
     );
     let mut earlier = literal();
@@ -108,7 +114,7 @@ fn what_is_approved_alone_replaces_nothing_that_stays() {
         written: "- as written".into(),
         ..Item::new(operation, 0..0)
     });
-    let proposal = Proposal::new(&accepted, DOCUMENT, None, None);
+    let proposal = Proposal::new(&accepted, RunKind::Update, DOCUMENT, None, None);
     let replaces = |numbers: &[usize]| proposal.chosen(numbers)[0].operation.replaces();
     assert_eq!(replaces(&[0]), None, "KL-1 is not to be archived");
     assert_eq!(replaces(&[0, 1]), "KL-1".parse().ok());

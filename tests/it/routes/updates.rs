@@ -53,6 +53,12 @@ async fn a_proposal_changes_nothing_until_it_is_decided_and_is_decided_once() {
         PUT context < # Key Learnings\n- KL-1 because x: never on Fridays\n- KL-2 because x: slow at night\n- KL-3 because y: as it was\n → 201
         POST updates/$id/approve → 200 {"/rejected/*/kind": ["record_changed", "record_changed"], "/rejected/0/detail~": "KL-1", "status": "applied"}
         GET context | Accept: application/json → 200 {"context~": ["KL-1 because x: never on Fridays", "KL-2 because x: slow at night", ": fast"], "context!": "KL-3"}
+        § nor is one archived or marked that is marked otherwise by now
+        PUT context < # Key Learnings\n- KL-1 because x: old\n- KL-2 because x: slow\n → 201
+        POST operations?mode=propose < {"operations": [{"op": "archive", "id": "KL-1", "reason": "r"}, {"op": "mark", "id": "KL-2", "reason": "r", "until": "2030-01-01"}]} → 200 {"status": "proposed"} ⇒ id=/update_id
+        POST operations < {"operations": [{"op": "mark", "id": "KL-1", "reason": "r", "pinned": true}, {"op": "mark", "id": "KL-2", "reason": "r", "until": "2099-01-01"}]} → 200 {"rejected": []}
+        POST updates/$id/approve < {} → 200 {"/rejected/*/kind": ["record_changed", "record_changed"]}
+        GET context → 200 ~- KL-2 [until 2099-01-01] because x: slow
         § a proposed goal does not overwrite one that was set since
         POST update < {"task": "go on", "mode": "propose", "record": {"intent": "i", "summary": "s", "goal": "ship"}} → 200 {"status": "proposed"} ⇒ id=/update_id
         PUT status < {"goal": "repair", "blocker": "no database"} → 201

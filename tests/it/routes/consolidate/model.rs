@@ -256,12 +256,14 @@ async fn a_merged_record_keeps_the_evidence_of_its_parts() {
         .await;
 
     has(&applied(&memory).await, json!({"status": "applied"}));
-    let record = memory.read("records/KL-13").await;
-    has(
-        &record,
-        json!({"/evidence/*/record~": ["KL-1", "KL-2"], "/evidence/*/quote~": "8 GB"}),
-    );
+    let evidence = json!({"/evidence/*/record~": ["KL-1", "KL-2"], "/evidence/*/quote~": "8 GB"});
+    has(&memory.read("records/KL-13").await, evidence.clone());
     let part = memory.read("records/KL-2").await;
     assert_eq!(part["superseded_by"], "KL-13");
     assert!(part["evidence"][0].get("record").is_none(), "{part}");
+
+    // So does one that an agent merges.
+    memory.restore("1").await;
+    memory.applied(merge).await;
+    has(&memory.read("records/KL-14").await, evidence);
 }
