@@ -200,10 +200,12 @@ fn check(
     if !shares_a_word(&text, cited(&citations, shown)) {
         return Err(DropReason::Unsupported);
     }
-    Ok(Line {
-        text: quote(&text, LINE_CHARS),
-        citations,
-    })
+    let mut text = quote(&text, LINE_CHARS);
+    // At the start of a line they make a heading or a list.
+    if text.starts_with(['#', '+', '-']) {
+        text.insert(0, '\\');
+    }
+    Ok(Line { text, citations })
 }
 
 /// Whether at least half of a line's words that mean something occur in the cited entries. An invented step has other

@@ -5,6 +5,7 @@ use super::material::{Material, noun};
 use super::window::Window;
 use crate::domain::document::{ManagedSection, managed_body, written_time};
 use crate::domain::history::RecordLife;
+use crate::domain::window::Status;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -152,22 +153,19 @@ fn workspace_text(workspace: Option<&Workspace>) -> String {
     text
 }
 
-/// The hashes of the sections without records; a missing section is hashed as an empty text. Lines that a task writes into the
-/// status although goal and blocker stay are not part of it. Linear.
+/// The hashes of what handoffs cite of the sections without records: progress, and goal and blocker. What is missing is hashed as
+/// an empty text. Linear.
 pub(super) fn section_hashes(document: &str) -> BTreeMap<ManagedSection, String> {
-    let sections = [ManagedSection::CurrentProgress, ManagedSection::ActiveContext];
-    let is_said = |line: &&str| {
-        !line.starts_with("Updated: ") && !["Goal: none", "Blocker: none"].contains(&line.trim_end())
-    };
-    let hash = |section| {
-        let lines = managed_body(document, section).split_inclusive('\n');
-        let said: String = lines.filter(is_said).collect();
-        hex::encode(Sha256::digest(said.trim()))
-    };
-    sections
-        .into_iter()
-        .map(|section| (section, hash(section)))
-        .collect()
+    let Status { goal, blocker, .. } = Status::of(document);
+    let status = [("Goal", goal), ("Blocker", blocker)];
+    let lines = status.map(|(name, said)| said.map(|said| format!("{name}: {said}")));
+    let status = lines.into_iter().flatten().collect::<Vec<_>>().join("\n");
+    let progress = managed_body(document, ManagedSection::CurrentProgress);
+    let hash = |said: &str| hex::encode(Sha256::digest(said.trim()));
+    BTreeMap::from([
+        (ManagedSection::CurrentProgress, hash(progress)),
+        (ManagedSection::ActiveContext, hash(&status)),
+    ])
 }
 
 /// The page being rendered.

@@ -131,7 +131,7 @@ impl WindowImport {
         if has_goal {
             self.status = Status::default();
         }
-        let mut is_new = |task: &ImportedTask| known.insert_if_new(names(task.time, &task.task));
+        let mut is_new = |task: &ImportedTask| known.insert_if_new(task.time, &task.task);
         self.tasks.retain(&mut is_new);
         self.history.retain(&mut is_new);
         self.decisions
@@ -170,7 +170,7 @@ impl ImportedTask {
 impl KnownEntries {
     /// Registers a task of the memory.
     pub fn task(&mut self, time: DateTime<Utc>, task: &Task) {
-        self.0.extend(names(time, task));
+        self.insert_if_new(time, task);
         // An undated line with the same text is the same task.
         self.0.insert(derived_id(None, task));
     }
@@ -180,19 +180,20 @@ impl KnownEntries {
         self.0.insert(words(decision, reason));
     }
 
-    /// Whether none of the ids of a task is known; registers them.
-    fn insert_if_new(&mut self, names: Vec<String>) -> bool {
-        let is_new = names.iter().all(|name| !self.0.contains(name));
-        self.0.extend(names);
+    /// Whether a task is not known yet; registers it. It is known by its id, or by its time and text: of two with ids of their own
+    /// only the ids count.
+    fn insert_if_new(&mut self, time: DateTime<Utc>, task: &Task) -> bool {
+        let derived = derived_id(Some(time), task);
+        let of_one_with_id = format!("{derived}+");
+        let (known_by, registered) = match task.own_id() {
+            Some(_) => (vec![derived], of_one_with_id),
+            None => (vec![derived.clone(), of_one_with_id], derived),
+        };
+        let id = task.task_id.as_ref().map(|id| id.as_str().to_owned());
+        let is_new = !id.iter().chain(&known_by).any(|name| self.0.contains(name));
+        self.0.extend(id.into_iter().chain([registered]));
         is_new
     }
-}
-
-/// The ids that identify a task: its own id, and the one derived from its time and text.
-fn names(time: DateTime<Utc>, task: &Task) -> Vec<String> {
-    let mut names = vec![derived_id(Some(time), task)];
-    names.extend(task.task_id.as_ref().map(|id| id.as_str().to_owned()));
-    names
 }
 
 /// Derives the id of a task from its time (if it has one), its intent and the first sentence of its summary.

@@ -13,7 +13,6 @@ use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_LENGTH;
 use bytes::BytesMut;
-use chrono::{DateTime, Utc};
 use futures::StreamExt;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
@@ -328,6 +327,16 @@ fn read_here<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
     Ok(value)
 }
 
+/// What `chrono` says of a text that is no time, without saying what a time looks like.
+const OF_TIMES: [&str; 6] = [
+    "input is out of range",
+    "no possible date and time matching input",
+    "input is not enough for unique date and time",
+    "input contains invalid characters",
+    "premature end of input",
+    "trailing input",
+];
+
 fn problem(text: &str, field: &str, error: &serde_json::Error) -> Problem {
     // The reader of an enum calls JSON other than a string a syntax error.
     if !error.is_data() && serde_json::from_str::<serde_json::Value>(text).is_err() {
@@ -336,20 +345,10 @@ fn problem(text: &str, field: &str, error: &serde_json::Error) -> Problem {
     let message = error.to_string();
     let what = match message.split(" at line ").next().unwrap_or(&message) {
         "expected value" => "expected a string",
+        what if OF_TIMES.contains(&what) => "expected a time as in 2026-11-21T02:00:00Z (RFC 3339)",
         what => what,
     };
     Problem::invalid(field, format!("{field}: {what}"))
-}
-
-/// Deserializes a time that may be missing; for `deserialize_with`, since the message of `chrono` does not say what a time
-/// looks like.
-///
-/// # Errors
-/// It is not in the form of RFC 3339.
-pub(crate) fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<DateTime<Utc>>, D::Error> {
-    let text = Option::<String>::deserialize(deserializer)?;
-    let time = text.map(|text| text.parse()).transpose();
-    time.map_err(|_| D::Error::custom("expected a time as in 2026-11-21T02:00:00Z (RFC 3339)"))
 }
 
 /// Deserializes client JSON that is stored, whose numbers must keep all their digits; for `deserialize_with`. A number that

@@ -93,7 +93,6 @@ pub(crate) struct NewPromptItem {
     #[serde(default, deserialize_with = "exact")]
     metadata: Option<Map<String, Value>>,
     /// From when on it is never shown, a time in the future; it stays if this is missing or null.
-    #[serde(default, deserialize_with = "body::time")]
     expires_at: Option<DateTime<Utc>>,
 }
 
@@ -401,7 +400,6 @@ pub(crate) struct ItemOfCategory {
     #[serde(default, deserialize_with = "exact")]
     metadata: Option<Map<String, Value>>,
     /// From when on it is never shown, a time in the future; it stays if this is missing or null.
-    #[serde(default, deserialize_with = "body::time")]
     expires_at: Option<DateTime<Utc>>,
 }
 

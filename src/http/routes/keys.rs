@@ -3,7 +3,7 @@
 
 use crate::domain::access::{AccessRole, ApiKey, Caller, Token, VaultScope};
 use crate::domain::ids::{ActorId, KeyId, VaultId};
-use crate::http::extract::body::{self, JsonBody};
+use crate::http::extract::body::JsonBody;
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{KeyPath, Path, Query, parsed, within};
@@ -192,7 +192,6 @@ pub(crate) struct KeyRequest {
     #[serde(default)]
     speaks_for_others: bool,
     /// From when on it is not taken; for ever without it.
-    #[serde(default, deserialize_with = "body::time")]
     expires_at: Option<DateTime<Utc>>,
 }
 

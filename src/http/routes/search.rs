@@ -221,6 +221,7 @@ impl SearchParams {
             mode: before.or(self.mode),
             min_score: self.min_score(),
             filter: PassageFilter {
+                records_only: false,
                 kind: self.kind,
                 status: status_of(self.status),
                 actor: self.actor.clone(),

@@ -398,7 +398,10 @@ impl Meaning {
             text: query,
             mode: Some(Mode::Semantic),
             min_score: None,
-            filter: PassageFilter::active(),
+            filter: PassageFilter {
+                records_only: true,
+                ..PassageFilter::active()
+            },
             limit: NEAR_RECORDS,
         };
         let (found, _, degraded) = self.by_meaning(&request, Some(memory)).await?;

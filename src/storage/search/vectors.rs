@@ -222,6 +222,8 @@ pub(in crate::storage) async fn forget_version(
 /// to the newest version and counts as active.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PassageFilter {
+    /// Only records, no free text.
+    pub records_only: bool,
     /// Only records of this kind.
     pub kind: Option<RecordKind>,
     /// Only of this status.
@@ -277,7 +279,10 @@ impl PassageFilter {
     /// Whether the free text of a version passes the filter.
     #[must_use]
     pub fn takes_text(&self, by: &ActorId, at: DateTime<Utc>) -> bool {
-        self.kind.is_none() && self.status != Some(RecordStatus::Archived) && self.takes_version(by, at)
+        !self.records_only
+            && self.kind.is_none()
+            && self.status != Some(RecordStatus::Archived)
+            && self.takes_version(by, at)
     }
 
     fn takes_version(&self, by: &ActorId, at: DateTime<Utc>) -> bool {
@@ -290,6 +295,7 @@ impl PassageFilter {
     fn takes(&self, flags: u8) -> bool {
         let is_archived = flags & ARCHIVED != 0;
         flags & REFUSED == 0
+            && (!self.records_only || flags & KIND != 0)
             && self.kind.is_none_or(|kind| flags & KIND == kind_flag(Some(kind)))
             && self
                 .status

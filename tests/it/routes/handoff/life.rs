@@ -180,6 +180,11 @@ async fn a_handoff_quotes_as_written_tells_its_freshness_on_read_and_quotes_no_r
         POST operations < CURRENT_PROGRESS:\n  In Progress:\n    - Measure it\n → 200 {"status": "applied"}
         GET handoff/status → 200 {"/reasons/*/detail": ["Current Progress changed since version 3"], "stale_lines": []}
         POST handoff/refresh → 201 {"markdown~": "- In progress: \"Measure it\" [Current Progress@4]"}
+        § a note beside goal and blocker is none of them
+        PUT /v1/vaults/acme/memories/noted/context < # Active Context\n- Goal: ship the parser\n- Blocker: no quota\nNote: ask Ada\n → 201
+        POST /v1/vaults/acme/memories/noted/handoff/refresh → 201
+        PUT /v1/vaults/acme/memories/noted/context < # Active Context\n- Goal: ship the parser\n- Blocker: no quota\nNote: ask Bob\n → 201
+        GET /v1/vaults/acme/memories/noted/handoff/status → 200 {"status": "fresh"}
         § a redaction deletes the handoffs that may quote the text
         PUT context < # Key Learnings\n- KL-1 because none: harmless words\n → 201
         POST handoff/refresh → 201 ⇒ before=/handoff_id

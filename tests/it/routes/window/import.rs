@@ -31,9 +31,14 @@ async fn a_folder_is_imported_in_one_version_and_only_once() {
         POST window/import < {"history": [{"time": "yesterday", "intent": "x"}]} → 422 invalid history[0].time
         POST window/import < {"decisions": [{"time": "2026-10-02T00:00:00Z", "decision": "\u0000"}]} → 422 invalid decisions[0].decision
         POST window/import < {"tasks": [{"time": "2026-10-02T00:00:00Z", "intent": "x", "task_id": "a b"}]} → 422 invalid tasks[0].task_id
+        POST window/import < {"tasks": [{"time": "2026-11-01", "intent": "a"}]} → 422 invalid tasks[0].time {"detail~": "2026-11-21T02:00:00Z"}
+        POST window/import < {"status": {"goal": "g", "updated": "2026-13-01T00:00:00Z"}} → 422 invalid status.updated {"detail~": "2026-11-21T02:00:00Z"}
         POST window/import < {"more": 1} → 422 invalid more
         POST window/import < {} → 200 {"unchanged": true, "version": null}
         ROWS memories 0
+        § two tasks with ids of their own are two, and one without is the one that it looks like
+        POST /v1/vaults/acme/memories/ids/window/import < {"tasks": [{"time": "2026-11-01T10:00:00Z", "task_id": "t1", "intent": "Backup", "summary": "ok"}, {"time": "2026-11-01T10:00:00Z", "task_id": "t2", "intent": "Backup", "summary": "ok", "outcome": {"db": "orders"}}]} → 201 {"/taken/tasks": 2, "/present/tasks": 0}
+        POST /v1/vaults/acme/memories/ids/window/import < {"tasks": [{"time": "2026-11-01T10:00:00Z", "task_id": "t2", "intent": "Backup", "summary": "ok"}, {"time": "2026-11-01T10:00:00Z", "intent": "Backup", "summary": "ok"}]} → 200 {"unchanged": true, "/present/tasks": 2}
         § a folder is imported in one version and only once
         POST window/import < FOLDER → 201 | x-context-version: 1 | {"version": 1, "taken": {"status": 1, "tasks": 2, "decisions": 1, "history": 2}, "present": {"status": 0, "tasks": 0, "decisions": 0, "history": 1}}
         GET context → 200 =# Active Context\nGoal: ship\nBlocker: review\nUpdated: 2026-11-21T02:00:00Z\n\n# Recent Tasks\n- T-4 [2026-10-03T00:00:00Z] mine: Third: Three.\n- T-3 [2026-10-02T00:00:00Z] Second: Two.\n\n# Decisions\n- D-1 [2026-10-01T00:00:00Z] because it lasts: plain text\n
