@@ -2,7 +2,7 @@
 
 mod clients;
 
-use crate::cli::client::{Exit, Failure, Output, Service, ServiceArgs, pieces, whole};
+use crate::cli::client::{Exit, Failure, Output, Service, ServiceArgs, pieces, whole, whole_pairs};
 use crate::mcp::{self, Backend, Fixed, RouteRequest, RouteResponse, Server, StreamResponse, Unreachable};
 use async_trait::async_trait;
 use clap::{Args, Subcommand};
@@ -13,9 +13,13 @@ use rmcp::model::Extensions;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWriteExt as _, BufReader};
 
 /// Models may take minutes.
 const ANSWER_TIME: Duration = Duration::from_secs(900);
+
+/// How much of standard input is read ahead.
+const PIPE_BYTES: usize = 64 << 10;
 
 /// Arguments of `mcp`.
 #[derive(Debug, Args)]
@@ -68,7 +72,7 @@ impl Mcp {
         let server = Server(Arc::new(Remote(service)));
         let broken =
             |error: &dyn std::fmt::Display| Failure::failed(format!("the client cannot be served: {error}"));
-        let running = match server.serve(rmcp::transport::stdio()).await {
+        let running = match server.serve((input(), tokio::io::stdout())).await {
             Ok(running) => running,
             // A client that disconnects before it has sent anything is not an error.
             Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
@@ -76,6 +80,21 @@ impl Mcp {
         };
         running.waiting().await.map(drop).map_err(|error| broken(&error))
     }
+}
+
+/// Standard input with whole pairs: the transport drops a line that is no JSON, and its caller would wait forever.
+fn input() -> impl AsyncRead {
+    let (mut lines, input) = tokio::io::duplex(PIPE_BYTES);
+    tokio::spawn(async move {
+        let mut read = BufReader::new(tokio::io::stdin()).split(b'\n');
+        while let Ok(Some(line)) = read.next_segment().await {
+            let line = [&*whole_pairs(&line), b"\n"].concat();
+            if lines.write_all(&line).await.is_err() {
+                break;
+            }
+        }
+    });
+    input
 }
 
 /// The service of the command line's settings.

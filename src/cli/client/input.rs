@@ -2,10 +2,13 @@
 
 use crate::cli::client::failure::Failure;
 use crate::cli::client::output::visible;
+use regex::bytes::{Captures, Regex};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{IsTerminal as _, Read, Write as _};
 use std::path::Path;
+use std::sync::LazyLock;
 
 /// More than any service accepts, so that a device or an endless pipe ends.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
@@ -47,6 +50,21 @@ pub(in crate::cli) fn read_text(path: &Path) -> Result<String, Failure> {
 pub(in crate::cli) fn read_json(path: &Path) -> Result<Box<RawValue>, Failure> {
     serde_json::from_str(&read_text(path)?)
         .map_err(|error| Failure::usage(format!("{} is not JSON: {error}", path.display())))
+}
+
+/// An escaped character or a whole pair, or else, as the group, half a surrogate pair.
+static HALF: LazyLock<Regex> = LazyLock::new(|| {
+    let expression = r"\\[^u]|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})";
+    Regex::new(expression).expect("a valid expression")
+});
+
+/// JSON in which each half of a surrogate pair is U+FFFD: programs in JavaScript write one where they cut a text inside a
+/// character, and that is no JSON of any text.
+pub(in crate::cli) fn whole_pairs(json: &[u8]) -> Cow<'_, [u8]> {
+    HALF.replace_all(json, |found: &Captures<'_>| match found.get(1) {
+        Some(_) => br"\ufffd".to_vec(),
+        None => found[0].to_vec(),
+    })
 }
 
 /// Asks on the terminal whether to do something; `None` without one. An answer that cannot be read is no.

@@ -13,7 +13,7 @@ mod table;
 
 pub(super) use events::{follow, pieces};
 pub(super) use failure::{EXIT_CODES, Exit, Failure, ServiceResponse, found, note};
-pub(super) use input::{confirm, read, read_json, read_text};
+pub(super) use input::{confirm, read, read_json, read_text, whole_pairs};
 pub(super) use output::{Look, Output, escaped, set_color};
 pub(super) use reqwest::Method;
 pub(super) use service::{Call, Service, built, client_builder, innermost, whole};

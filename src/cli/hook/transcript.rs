@@ -2,9 +2,8 @@
 //!
 //! The formats are the hosts' own and change. Unknown lines are ignored, and all sizes are limited.
 
-use regex::bytes::Regex;
+use crate::cli::client::whole_pairs;
 use serde_json::{Value, json};
-use std::sync::LazyLock;
 
 /// The maximum size of the messages of one update as JSON, in bytes; of more, the newest.
 const MOST_BYTES: usize = 768 * 1024;
@@ -50,15 +49,9 @@ pub(super) fn parse(lines: &[u8]) -> Conversation {
     }
 }
 
-/// An escape of half a surrogate pair.
-static HALF: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}").expect("a valid expression"));
-
-/// A line as JSON. Hosts in JavaScript write half a surrogate pair where they cut a text inside a character, and that is no
-/// JSON of any text: in such a line each half is U+FFFD.
+/// A line as JSON.
 fn read(line: &[u8]) -> serde_json::Result<Value> {
-    serde_json::from_slice(line)
-        .or_else(|_| serde_json::from_slice(&HALF.replace_all(line, br"\ufffd".as_slice())))
+    serde_json::from_slice(line).or_else(|_| serde_json::from_slice(&whole_pairs(line)))
 }
 
 /// A member that is a text; empty without one.

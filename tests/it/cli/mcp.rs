@@ -110,6 +110,24 @@ async fn a_client_works_with_the_service_of_the_settings() {
             "{leaving}"
         );
     }
+    // As `JSON.stringify` writes a text that was cut inside a character.
+    let half = r#"{"kind": "decision", "decision": "Say \ud83d"}"#;
+    let call = format!(r#"{{"name": "memory_record", "arguments": {half}}}"#);
+    let message = format!(r#"{{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {call}}}"#);
+    session
+        .to
+        .write_all(format!("{message}\n").as_bytes())
+        .await
+        .unwrap();
+    assert_eq!(
+        session.next().await["result"]["structuredContent"]["record_id"],
+        "D-1"
+    );
+    let read = session.call("memory_read", json!({})).await;
+    holds(
+        read["structuredContent"]["context"].as_str().unwrap(),
+        &["Say \u{fffd}"],
+    );
     let update = json!({"name": "memory_update", "arguments": {"task": "Write the parser", "wait": true}, "_meta": {"progressToken": 3}});
     let updated = session.ask("tools/call", update).await;
     assert_eq!(updated["result"]["isError"], false, "{updated}");

@@ -124,9 +124,13 @@ fn half_a_surrogate_pair_loses_no_message() {
         (r"cut \ud83d", "cut \u{fffd}"),
         (
             r"\ude00 \ud83d\ude00 \ud83d\ud83d\ude00",
-            "\u{fffd} \u{fffd}\u{fffd} \u{fffd}\u{fffd}\u{fffd}",
+            "\u{fffd} 😀 \u{fffd}😀",
         ),
         (r"whole \ud83d\ude00", "whole 😀"),
+        (
+            r"no escape \\ud83d, cut \ud83d",
+            "no escape \\ud83d, cut \u{fffd}",
+        ),
     ] {
         let parsed = parse(line(written).as_bytes());
         assert_eq!(parsed.messages, [text("user", kept)], "{written}");
