@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use working_memory::domain::dsl::parse;
 
 /// The bytes of the smaller text; the larger has eight times as many.
-const SMALL: usize = 100_000;
+const SMALL: usize = 50_000;
 
 /// A machine under load may be slow for a moment: a shorter measurement is ignored.
 const FLOOR: Duration = Duration::from_millis(50);

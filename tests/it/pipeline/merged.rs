@@ -90,6 +90,8 @@ async fn a_run_under_which_a_version_was_redacted_does_not_tell_its_faults() {
     let answer = meanwhile(&gate, &memory, update, async {
         memory.write("clean").await;
         memory.redact("1").await.is(200);
+        // It is asked again, too.
+        gate.open();
     });
 
     let problem = answer.await.problem(409, "conflict", None);
