@@ -164,9 +164,8 @@ def test_a_service_that_is_away_is_an_error_of_the_tool() -> None:
             assert result.get("is_error") is True
             keys = {seen.headers["idempotency-key"] for seen in stub.seen}
             assert (len(stub.seen), keys) == (2, {"tool-use-toolu_0"})
-    half = BetaToolUseBlock(
-        id="toolu_9", input={"command": "create", "path": "/memories/a", "file_text": "\ud83d"}, name="memory", type="tool_use"
-    )
+    create: dict[str, object] = {"command": "create", "path": "/memories/a", "file_text": "\ud83d"}
+    half = BetaToolUseBlock(id="toolu_9", input=create, name="memory", type="tool_use")
     result = WorkingMemoryTool(Client("http://localhost:1").vault("v"), root="r").run(half)
     assert result.get("is_error") is True
     assert "surrogate" in str(result.get("content"))
