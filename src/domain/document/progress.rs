@@ -33,7 +33,7 @@ fn written_progress_of(document: &str) -> Progress {
                 list = list_of(bare);
             } else if is_open {
                 let text = line[1..].trim_start();
-                bullets.push((list.filter(|_| !is_nothing(text.trim_end())), text.to_owned()));
+                bullets.push((list.filter(|_| !says_nothing(text.trim_end())), text.to_owned()));
             }
         }
     }
@@ -49,6 +49,12 @@ fn written_progress_of(document: &str) -> Progress {
         in_progress,
         remaining,
     }
+}
+
+/// Whether a bullet says that there is nothing. Other signs than these say something without a word: "`<=` → `<`".
+fn says_nothing(text: &str) -> bool {
+    let is_empty = |c: char| c.is_alphanumeric() || c.is_whitespace() || "-–—.()[]/_*".contains(c);
+    is_nothing(text) && text.chars().all(is_empty)
 }
 
 /// The list below a heading.
@@ -96,7 +102,7 @@ fn is_plain(bullet: &str) -> bool {
 
 /// The words of a body of `Current Progress` in any order, without its titles and without lines that say that there is nothing.
 fn content_of(body: &str) -> Vec<String> {
-    let says_something = |line: &&str| !is_nothing(line.trim_start_matches([' ', '\t', '-', '*']));
+    let says_something = |line: &&str| !says_nothing(line.trim_start_matches([' ', '\t', '-', '*']));
     let lines = body.lines().filter(says_something).map(bare_words);
     let is_title = |line: &String| {
         Progress::TITLES

@@ -52,13 +52,13 @@ pub struct ChangedDocument {
 }
 
 impl ChangedDocument {
-    /// Checks the size of a document that has changed.
+    /// Checks the size of a document that has changed. One over the limit, such as an imported one, may shrink.
     ///
     /// # Errors
     /// [`EditError::TooLarge`]
     pub(in crate::domain) fn within(self, limit: usize, original: &str) -> Result<Self, EditError> {
         let (before, bytes) = (original.len(), self.text.len());
-        if bytes > limit && self.text != original {
+        if bytes > limit && bytes >= before && self.text != original {
             return Err(EditError::TooLarge { before, bytes, limit });
         }
         Ok(self)

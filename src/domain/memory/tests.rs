@@ -381,6 +381,18 @@ fn what_an_addition_replaces_is_archived_with_it_or_not_at_all() {
     );
 }
 
+#[test]
+fn a_document_over_its_limit_may_only_shrink() {
+    let document = format!(
+        "{}\n# Key Learnings\n- KL-1 because a: one\n",
+        "x".repeat(LIMITS.context_bytes)
+    );
+    let tried = |operation| apply(&document, Counters::default(), &[operation], now(), &LIMITS);
+    assert!(tried(archive("KL-1")).is_ok());
+    assert!(tried(learn("two")).is_err());
+    assert!(tried(replace("KL-1", "one and more")).is_err());
+}
+
 /// What a rejected item would have removed stays, and so it stands in no other item's way.
 #[test]
 fn a_rejected_item_takes_no_other_with_it() {

@@ -159,9 +159,17 @@ impl<'a> Archives<'a> {
     fn judge_all(&mut self, items: &mut [Item], view: &View<'_>, earlier: &[Operation]) -> Vec<Verdict> {
         let operations = || items.iter().map(|item| &item.operation);
         let added: HashSet<RecordKind> = operations().filter_map(Operation::adds).collect();
+        let rewrites = |operation: &Operation| matches!(operation, Operation::RewriteProgress(_));
+        let last = items.iter().rposition(|item| rewrites(&item.operation));
         let mut verdicts: Vec<Verdict> = items
             .iter_mut()
-            .map(|item| self.judge(&mut item.operation))
+            .enumerate()
+            .map(
+                |(place, item)| match rewrites(&item.operation) && last > Some(place) {
+                    true => reject(FaultKind::Duplicate, REWRITTEN),
+                    false => self.judge(&mut item.operation),
+                },
+            )
             .collect();
         let stays = |entry: &Entry| entry.id.is_none_or(|id| !self.archived_now.contains(&id));
         let like = entries_of(view.document, |kind| added.contains(&kind)).filter(stays);
@@ -325,6 +333,8 @@ impl<'a> Archives<'a> {
 fn reject(kind: FaultKind, detail: impl Into<String>) -> Verdict {
     Some(Fault::new(kind, detail))
 }
+
+const REWRITTEN: &str = "A later item rewrites Current Progress, too; give all of it in one.";
 
 const ONLY_PEOPLE: &str =
     "Only people, and agents by an operation of their own, pin a record or give it an end.";

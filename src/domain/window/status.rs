@@ -1,6 +1,8 @@
 //! `Active Context`: goal, blocker, and when they or the window last changed; and reasons that a record line can represent.
 
-use crate::domain::document::{ManagedSection, closing_fence, end_of_reason, outline, written_time};
+use crate::domain::document::{
+    Fence, ManagedSection, closing_fence, end_of_reason, heading_of, outline, written_time,
+};
 use crate::domain::text::lines::LINE_ENDS;
 use crate::domain::text::one_line;
 use chrono::{DateTime, Utc};
@@ -137,8 +139,10 @@ fn body(document: &str) -> &str {
 
 /// The lines where keys are recognised: those before the first fence and the first heading.
 fn head(body: &str) -> impl Iterator<Item = &str> {
-    body.lines()
-        .take_while(|line| !line.trim_start().starts_with(['`', '~', '#']))
+    body.lines().take_while(|line| {
+        let line = line.trim_start();
+        Fence::opened_by(line).is_none() && heading_of(line).is_none()
+    })
 }
 
 /// Closes an open fence in a body, so that text written after it can be parsed.

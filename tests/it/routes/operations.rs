@@ -56,6 +56,9 @@ async fn operations_are_applied_without_a_model_and_a_dry_run_saves_nothing() {
         POST operations < {"operations": [{"op": "archive", "id": "KL-1", "duplicate_of": "KL-2", "reason": "it says more"}, {"op": "add", "section": "learnings", "reason": "r", "content": "nights are free", "replaces": "KL-2"}]} → 200 {"/rejected/*/kind": ["uncovered"]}
         GET context → 200 ~- KL-1 tests are slow\n
         GET context → 200 ~: nights are free\n
+        § of several rewrites of progress the last one counts, and the others are told
+        POST operations < {"operations": [{"op": "rewrite_progress", "in_progress": ["first"]}, {"op": "rewrite_progress", "in_progress": ["second"]}]} → 200 {"/rejected/*/kind": ["duplicate"], "/rejected/0/index": 0}
+        GET context → 200 ~- second
         § a replaced record names its replacement
         POST operations < KEY_LEARNINGS:\n  ADD:\n    - because CI has no database: commit the query data\n → 200
         POST operations < {"operations": [{"op": "add", "section": "verbatim", "reason": "r", "label": "l", "content": "x"}]} → 200

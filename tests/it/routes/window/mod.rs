@@ -50,6 +50,14 @@ async fn the_window_has_a_status_tasks_and_decisions_that_are_written_one_by_one
         PUT status < {"blocker": "review"} → 201 {"goal": "ship", "blocker": "review"}
         PUT status < {"goal": null} → 201 {"goal": null, "blocker": "review"}
         PUT status < {"goal": "rest", "blocker": "none"} → 201 {"goal": "rest", "blocker": null}
+        § code, signs and numbers at the start of a line above goal and blocker do not hide them
+        PUT context < # Active Context\n`main` is frozen until Friday.\n~5 people wait\n#123 blocks us\nGoal: ship it\nBlocker: CI is red\n → 201
+        GET window | Accept: application/json → 200 {"/status/goal": "ship it", "/status/blocker": "CI is red"}
+        § bullets without a letter stay when a session moves one
+        PUT context < # Current Progress\n## In Progress\n- wire it\n## Remaining\n- `<=`\n- 🎉\n- —\n → 201
+        POST update < {"task": "x", "messages": [], "record": {"intent": "wire it", "summary": "s"}} → 200
+        GET context → 200 ~## Completed\n- wire it
+        GET context → 200 ~- `<=`\n- 🎉\n
         § an imported goal leaves a blocker that is there
         PUT status < {"blocker": "waiting for legal"} → 201
         POST window/import < {"status": {"goal": "ship"}} → 201
