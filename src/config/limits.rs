@@ -48,11 +48,13 @@ impl LimitsConfig {
         }
     }
 
-    /// Tokens that a vault's models may read and write per day, if that is limited.
+    /// Tokens that a vault's models may read and write per day, if that is limited, and the setting that says so.
     #[must_use]
-    pub fn tokens_per_day(&self, vault: &VaultId) -> Option<u64> {
-        let own = self.vault_tokens.get(vault.as_str()).copied();
-        own.or(self.vault_tokens_per_day)
+    pub fn tokens_per_day(&self, vault: &VaultId) -> Option<(u64, &'static str)> {
+        match self.vault_tokens.get(vault.as_str()) {
+            Some(own) => Some((*own, "limits.vault_tokens")),
+            None => Some((self.vault_tokens_per_day?, "limits.vault_tokens_per_day")),
+        }
     }
 
     pub(super) fn validate(&self) -> Result<(), String> {

@@ -120,7 +120,10 @@ mod tests {
         let config = crate::config::Config::load(Some(&file), []).unwrap();
         assert!((config.llm.prices["Org/Model-4.1"].output - 2.5).abs() < 1e-9);
         let vault = |id: &str| id.parse().unwrap();
-        assert_eq!(config.limits.tokens_per_day(&vault("Acme")), Some(7));
+        assert_eq!(
+            config.limits.tokens_per_day(&vault("Acme")),
+            Some((7, "limits.vault_tokens"))
+        );
         assert_eq!(config.limits.tokens_per_day(&vault("acme")), None);
 
         std::fs::write(&file, "").unwrap();
@@ -128,7 +131,10 @@ mod tests {
             crate::config::Config::load(Some(&file), [(name.to_owned(), value.to_owned())])
         };
         let config = load("WORKING_MEMORY__LIMITS__VAULT_TOKENS", r#"{"Acme": 0}"#).unwrap();
-        assert_eq!(config.limits.tokens_per_day(&vault("Acme")), Some(0));
+        assert_eq!(
+            config.limits.tokens_per_day(&vault("Acme")),
+            Some((0, "limits.vault_tokens"))
+        );
         let prices = "WORKING_MEMORY__LLM__PRICES";
         let tokens = "WORKING_MEMORY__LIMITS__VAULT_TOKENS";
         for (name, value, said) in [

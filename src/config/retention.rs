@@ -23,7 +23,7 @@ section! {
         /// How long a run of `/update` and `/operations` is kept after it ended, such as `30d`. Forever, if it is not set.
         #[serde(deserialize_with = "age")]
         pub runs_max_age: Option<TimeDelta> = None;
-        /// Whether versions are kept in which an active record first appeared.
+        /// Whether versions are kept in which an active record first appeared: its evidence goes with them.
         #[serde(deserialize_with = "super::values::flag")]
         pub keep_provenance: bool = true;
     }

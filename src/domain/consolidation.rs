@@ -12,8 +12,9 @@
 //! different.
 
 use super::document::{Marks, Record, Until, record_ranges, records};
+use super::faults::Parsed;
 use super::ids::{RecordId, RecordKind};
-use super::operation::Operation;
+use super::operation::{Fault, FaultKind, Operation};
 use super::text::content_words::{Key, keys};
 use super::text::{bare_words, folded};
 use chrono::{DateTime, Utc};
@@ -736,6 +737,33 @@ fn duplicates(records: &[Record]) -> Vec<(&Record, &Record)> {
         found.extend(kept.map(|kept| (*record, statements[kept].0)));
     }
     found
+}
+
+/// Refuses what is no step of a consolidation: it only archives on grounds, and merges.
+#[must_use]
+pub fn steps_only(mut parsed: Parsed) -> Parsed {
+    for item in parsed.items.extract_if(.., |item| !item.operation.is_grounded()) {
+        let detail = "A consolidation adds and rewrites nothing: it archives a record as `duplicate of` or `superseded by` \
+                      another one or as `expired`, or merges several.";
+        let fault = Fault::new(FaultKind::Uncovered, detail);
+        parsed.faults.push(fault.of_item(&item));
+    }
+    parsed
+}
+
+/// Refuses the steps that would take more than a run may.
+#[must_use]
+pub fn within(mut reading: Parsed, mut share: Share) -> Parsed {
+    let refused = reading.items.extract_if(.., |item| {
+        let ids: Vec<RecordId> = item.operation.leaving().collect();
+        !share.take(&ids)
+    });
+    let detail =
+        "More of this section than may go in one run (consolidation.max_share): leave it to the next.";
+    let refused = refused.map(|item| Fault::new(FaultKind::TooManyArchives, detail).of_item(&item));
+    reading.faults.extend(refused);
+    reading.keep_few();
+    reading
 }
 
 #[cfg(test)]

@@ -5,18 +5,19 @@ use super::report::{ModelReport, Warning, quote};
 use super::run::{Running, mask, spent_on};
 use super::steps::{Step, Steps};
 use crate::config::llm::Constrain;
-use crate::domain::consolidation::Share;
+use crate::domain::consolidation::{self, Share};
+use crate::domain::document::{self, estimated_tokens};
+use crate::domain::dsl;
 use crate::domain::dsl::Parsed;
 use crate::domain::evidence::{Input, JudgeContext, Strictness};
 use crate::domain::ids::{RecordId, VaultId};
 use crate::domain::memory::{View, validate};
 use crate::domain::operation::{Fault, FaultKind, Operation, Role};
-use crate::domain::{document, dsl};
 use crate::fair;
 use crate::llm::{self, Answer, ChatMessage, ChatRole, ModelError, ModelOutcome, Request, RoleModel, rules};
 use crate::pipeline::prompts::{Template, quoted, section_of, shown_messages, shown_section, unquoted};
 use crate::pipeline::review::rewrites_progress;
-use crate::pipeline::{Pipeline, UpdateInput, consolidation};
+use crate::pipeline::{Pipeline, UpdateInput};
 use crate::storage::StorageError;
 use crate::storage::usage::{RoleSpent, Spender};
 use crate::telemetry::meters;
@@ -188,6 +189,8 @@ impl Pipeline {
         let unanswered = ModelReport {
             model: outcome.report.model.clone(),
             attempts: 1,
+            // Its input was read, and its provider counts it.
+            input_tokens: Some(estimated_tokens(sent_bytes(asking))),
             ..ModelReport::default()
         };
         let mut in_flight = InFlight {
@@ -252,6 +255,11 @@ impl Drop for InFlight<'_> {
             self.pipeline.count(self.vault, spent);
         }
     }
+}
+
+fn sent_bytes(asking: &Request) -> usize {
+    let messages = asking.messages.iter().map(|turn| turn.text.len());
+    asking.system.len() + messages.sum::<usize>()
 }
 
 /// The input that a role's answer is compared with.
@@ -362,8 +370,7 @@ impl RoleOutcome {
         exchange["answer"] = json!(answer.map(|answer| &answer.text));
         exchange["stopped_at_limit"] = json!(answer.is_some_and(|answer| answer.stopped_at_limit));
         exchange["error"] = json!(asked.result.as_ref().err().map(ToString::to_string));
-        let sent: usize = asking.messages.iter().map(|turn| turn.text.len()).sum();
-        let bytes = sent + answer.map_or(0, |answer| answer.text.len());
+        let bytes = sent_bytes(asking) + answer.map_or(0, |answer| answer.text.len());
         fair::on_cpu(bytes, || mask(&mut exchange)).await;
         // The instructions are the service's own.
         exchange["system"] = json!(asking.system);

@@ -14,7 +14,7 @@ use crate::domain::dsl::requests::OperationRequest;
 use crate::domain::dsl::{Parsed, structured};
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::{MemoryId, RecordId, RecordKind, VaultId};
-use crate::domain::operation::{Fault, FaultKind, Operation, Role};
+use crate::domain::operation::{Operation, Role};
 use crate::fair;
 use crate::llm::{self, RoleModel};
 use crate::storage::StorageError;
@@ -116,31 +116,6 @@ impl Pipeline {
         self.ask_until_right(running, (speaker, asking), &expected, &ids)
             .await
     }
-}
-
-/// Refuses what is no step of a consolidation: it only archives on grounds, and merges.
-pub(super) fn steps_only(mut parsed: Parsed) -> Parsed {
-    for item in parsed.items.extract_if(.., |item| !item.operation.is_grounded()) {
-        let detail = "A consolidation adds and rewrites nothing: it archives a record as `duplicate of` or `superseded by` \
-                      another one or as `expired`, or merges several.";
-        let fault = Fault::new(FaultKind::Uncovered, detail);
-        parsed.faults.push(fault.of_item(&item));
-    }
-    parsed
-}
-
-/// Refuses the steps that would take more than a run may.
-pub(super) fn within(mut reading: Parsed, mut share: Share) -> Parsed {
-    let refused = reading.items.extract_if(.., |item| {
-        let ids: Vec<RecordId> = item.operation.leaving().collect();
-        !share.take(&ids)
-    });
-    let detail =
-        "More of this section than may go in one run (consolidation.max_share): leave it to the next.";
-    let refused = refused.map(|item| Fault::new(FaultKind::TooManyArchives, detail).of_item(&item));
-    reading.faults.extend(refused);
-    reading.keep_few();
-    reading
 }
 
 /// The records as the model sees them, at most so many bytes. Of snippets the label only: they are duplicates if they are

@@ -49,6 +49,8 @@ pub enum PipelineError {
         spent: u64,
         /// Tokens allowed per day.
         limit: u64,
+        /// The setting that limits them.
+        setting: &'static str,
         /// When the next day begins (UTC).
         opens_at: DateTime<Utc>,
         /// Seconds until then, at least 1.

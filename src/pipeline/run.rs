@@ -344,7 +344,7 @@ impl Pipeline {
     /// Rejects a vault that has used its daily tokens. The usage of an update is known only at its end, so the last
     /// update of a day may exceed the limit.
     pub(super) async fn refuse_over_tokens(&self, vault: &VaultId) -> Result<(), PipelineError> {
-        let Some(limit) = self.config.limits.tokens_per_day(vault) else {
+        let Some((limit, setting)) = self.config.limits.tokens_per_day(vault) else {
             return Ok(());
         };
         let now = self.clock.now();
@@ -360,6 +360,7 @@ impl Pipeline {
         Err(PipelineError::TokensSpent {
             spent,
             limit,
+            setting,
             opens_at,
             retry_after: u64::try_from(seconds).unwrap_or(1).max(1),
         })

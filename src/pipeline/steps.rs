@@ -235,7 +235,11 @@ pub(super) fn count_end(kind: RunKind, result: &Result<UpdateAnswer, PipelineErr
         }
     };
     let rejected = rejected.iter().map(|fault| (fault.section, &*fault.kind));
-    let warned = warnings.iter().map(|fault| (fault.section, &*fault.kind));
+    // Those are of the run, and of no item.
+    let of_items = warnings
+        .iter()
+        .filter(|fault| !["no_model", "already_recorded"].contains(&&*fault.kind));
+    let warned = of_items.map(|fault| (fault.section, &*fault.kind));
     metrics::counter!(meters::UPDATES_TOTAL, "kind" => kind.name(), "status" => status).increment(1);
     if rebased {
         metrics::counter!(meters::REBASES_TOTAL).increment(1);

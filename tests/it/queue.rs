@@ -189,6 +189,9 @@ async fn a_cancelled_running_update_saves_nothing_and_counts_neither_as_a_lost_c
                 (&totals["runs"], &totals["calls"], &totals["failures"]) == (&json!(3), &json!(3), &json!(1))
             })
             .await;
+            // So does what it read: otherwise whoever cancels in time has no limit.
+            let today = service.read("/v1/vaults/acme/usage").await["tokens_today"].as_u64();
+            assert!(today > Some(220), "{today:?}");
         }
         service.stop();
         workers.stopped().await;

@@ -131,6 +131,7 @@ impl From<PipelineError> for Problem {
             PipelineError::TokensSpent {
                 spent,
                 limit,
+                setting,
                 opens_at,
                 retry_after,
             } => {
@@ -141,7 +142,7 @@ impl From<PipelineError> for Problem {
                     format!("{message}; updates open again at {opens_at} (midnight UTC)"),
                 )
                 .with("limit", limit)
-                .with("limit_name", "limits.vault_tokens_per_day")
+                .with("limit_name", setting)
                 .with("actual", spent)
                 .with("opens_at", opens_at)
                 .retry_after(retry_after)

@@ -206,7 +206,11 @@ pub(crate) async fn get_usage(
         totals,
         without_price,
         tokens_today,
-        tokens_per_day: settings.config.limits.tokens_per_day(&vault_id),
+        tokens_per_day: settings
+            .config
+            .limits
+            .tokens_per_day(&vault_id)
+            .map(|(most, _)| most),
         memories: stored.memories.max(0),
         memories_limit: settings.config.limits.vault_memories,
         bytes: stored.bytes.max(0),

@@ -109,6 +109,7 @@ async fn a_vault_over_its_token_limit_is_rejected_until_midnight_and_others_are_
     let limited = |config: &mut Config| {
         config.limits.vault_tokens_per_day = Some(3_000);
         config.limits.vault_tokens.insert("rich".to_owned(), 1_000_000);
+        config.limits.vault_tokens.insert("poor".to_owned(), 1_000);
     };
     let service = Service::start_with(limited, Some(models(None))).await;
     let table = r#"
@@ -119,7 +120,9 @@ async fn a_vault_over_its_token_limit_is_rejected_until_midnight_and_others_are_
         POST /v1/vaults/rich/memories/agent/update < {"task": "a"} → 200
         POST /v1/vaults/rich/memories/agent/update < {"task": "a"} → 200
         POST /v1/vaults/third/memories/agent/update < {"task": "a"} → 200
-        POST /v1/vaults/third/memories/agent/update < {"task": "a"} → 429
+        POST /v1/vaults/third/memories/agent/update < {"task": "a"} → 429 {"limit_name": "limits.vault_tokens_per_day"}
+        POST /v1/vaults/poor/memories/agent/update < {"task": "a"} → 200
+        POST /v1/vaults/poor/memories/agent/update < {"task": "a"} → 429 {"limit": 1000, "limit_name": "limits.vault_tokens"}
         +79199
         POST update < {"task": "c"} → 429
         +1
