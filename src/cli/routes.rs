@@ -8,7 +8,7 @@ use super::show::{self, Show};
 use crate::domain::ids::{ContextId, MemoryId, RecordId, UpdateId};
 use chrono::{DateTime, Utc};
 use clap::builder::{PathBufValueParser, PossibleValuesParser, Resettable, TypedValueParser as _};
-use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
+use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use serde::de::IgnoredAny;
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
@@ -318,9 +318,10 @@ enum Request {
         supersedes: Option<RecordId>,
     },
     /// Write the goal and the blocker.
+    #[command(group(ArgGroup::new("aim").args(["goal", "blocker"]).required(true).multiple(true)))]
     SetStatus {
         /// The goal; `none` clears it. Unchanged without this option.
-        #[arg(long, value_name = "TEXT", required_unless_present = "blocker")]
+        #[arg(long, value_name = "TEXT")]
         goal: Option<String>,
         /// The blocker; `none` clears it. Unchanged without this option.
         #[arg(long, value_name = "TEXT")]
@@ -378,13 +379,10 @@ enum ItemsCommand {
         category: Option<String>,
     },
     /// Remove an item, or a whole category.
+    #[command(group(ArgGroup::new("which").args(["item_id", "category"]).required(true)))]
     Remove {
         /// The item.
-        #[arg(
-            value_name = "ITEM_ID",
-            required_unless_present = "category",
-            conflicts_with = "category"
-        )]
+        #[arg(value_name = "ITEM_ID")]
         #[serde(skip)]
         item_id: Option<String>,
         /// All items of this category.

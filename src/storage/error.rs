@@ -79,6 +79,11 @@ pub enum StorageError {
          newer one. Nothing was changed"
     )]
     NewerSchema(i64),
+    /// There is nothing to revert: the schema is older than what is to stay.
+    #[error(
+        "the schema of the database is at migration {0}, below the one that is to stay; nothing was reverted"
+    )]
+    BelowTarget(i64),
     /// The memory was deleted after the change began. Nothing was saved.
     #[error("the memory was deleted meanwhile")]
     MemoryDeleted,

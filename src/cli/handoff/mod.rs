@@ -55,6 +55,9 @@ const REFRESH: &str = "run `working-memory refresh`";
 const WRITE_FIRST: &str = "write the memory with `working-memory put`, `update` or `operations`, then run \
                                       `working-memory refresh`";
 
+/// What the service has no longer may have been taken out of it: redacted or deleted.
+const GONE: &str = " Its text is not shown, because the service has it no longer; --offline shows it.";
+
 /// Options of commands that can work without the service.
 #[derive(Debug, Args)]
 struct LiveArgs {
@@ -231,7 +234,8 @@ impl Found {
         if is_json {
             let mut body = self.json(None);
             body["freshness"] = json!({ "status": self.status(), "reasons": reasons });
-            body["markdown"] = copy.markdown.as_str().into();
+            let is_shown = matches!(self.checked, Checked::Local(_));
+            body["markdown"] = is_shown.then_some(copy.markdown.as_str()).into();
             out.text(&body.to_string()).end();
             return;
         }
@@ -250,7 +254,10 @@ impl Found {
             let reasons = single_blanks(&reasons.join("; "));
             out.text(&format!(" Stale ({reasons}): {}.", self.checked.advice()));
         }
-        out.text("\n\n").whole_lines(&copy.markdown);
+        match self.checked {
+            Checked::Local(_) => out.text("\n\n").whole_lines(&copy.markdown),
+            _ => out.text(GONE).end(),
+        };
     }
 }
 

@@ -97,7 +97,14 @@ pub(in crate::dashboard) async fn correct(form: Form) -> Result<Response, Failur
             add["section"] = json!("verbatim");
             add["label"] = json!(fields.text("label").trim());
             // As a browser sends it, every line ends in CRLF.
-            add["content"] = json!(fields.text("content").replace("\r\n", "\n"));
+            let content = fields.text("content").replace("\r\n", "\n");
+            let has_crlf =
+                record.content.contains("\r\n") && !record.content.replace("\r\n", "").contains('\n');
+            add["content"] = json!(if has_crlf {
+                content.replace('\n', "\r\n")
+            } else {
+                content
+            });
         }
         // The new record is pinned and ends like the one that it replaces.
         if fields.get("pinned").is_some() {

@@ -10,6 +10,7 @@ use crate::http::middleware::access::Admitted;
 use crate::http::problem::{Kind, Problem};
 use crate::pipeline::Mode;
 use crate::storage::idempotency::{Answering, IdempotencyClaim, KeptAnswer};
+use crate::telemetry;
 use axum::body::Body;
 use axum::extract::FromRequestParts;
 use axum::http::StatusCode;
@@ -32,6 +33,7 @@ impl CallerOf {
         if self.0.may(role) {
             return Ok(());
         }
+        telemetry::refused("role");
         Err(Problem::new(
             Kind::Forbidden,
             format!(
@@ -93,6 +95,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Actor {
         let named = single_header(&parts.headers, X_ACTOR_ID)?;
         let named = named.map(|text| parsed(X_ACTOR_ID, &text)).transpose()?;
         let actor = caller.actor(named).ok_or_else(|| {
+            telemetry::refused("actor");
             Problem::new(
                 Kind::Forbidden,
                 format!(

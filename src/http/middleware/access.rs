@@ -172,7 +172,6 @@ fn permit(caller: &Caller, call: &Call, route: &str) -> Result<Option<VaultId>, 
     let role = role(method, route);
     // Where the route does not take the method, it answers so.
     if !caller.may(role) && params::documented(&call.parts).is_some() {
-        telemetry::refused("role");
         CallerOf(caller.clone()).require(role, &format!("{method} is allowed here"))?;
     }
     Ok(vault)

@@ -11,6 +11,7 @@ use crate::http::middleware::idempotency::IDEMPOTENCY_KEY;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
 use crate::storage::access::keys::{KeyError, NewKey};
+use crate::telemetry;
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use axum::http::StatusCode;
@@ -29,6 +30,7 @@ fn within_own_rights(
     done: &str,
 ) -> Result<(), Problem> {
     let beyond = |field: &str, what: &str| {
+        telemetry::refused("rights");
         let detail = format!("a key {done} this key must not {what}");
         Err(Problem::new(Kind::Forbidden, detail).with("field", field))
     };

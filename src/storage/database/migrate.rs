@@ -50,7 +50,10 @@ impl Storage {
         sqlx::query!("SELECT pg_advisory_xact_lock($1)", LOCK)
             .execute(&mut *transaction)
             .await?;
-        refuse_other_schema(&mut transaction).await?;
+        let newest = refuse_other_schema(&mut transaction).await?.unwrap_or(0);
+        if target.is_some_and(|target| target > newest) {
+            return Err(StorageError::BelowTarget(newest));
+        }
         match target {
             None => MIGRATOR.run(&mut *transaction).await,
             Some(target) => MIGRATOR.undo(&mut *transaction, target).await,

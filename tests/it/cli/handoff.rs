@@ -2,7 +2,7 @@
 
 use super::program::User;
 use super::stub::Stub;
-use crate::harness::{has, holds};
+use crate::harness::{has, holds, lacks};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
@@ -245,6 +245,10 @@ async fn show_and_status_tell_the_same_after_every_change_of_the_memory() {
         4 show --memory never ⇒ has not been written yet | `working-memory put`",
     )
     .await;
+    // The service may have it no longer because it was taken out.
+    lacks(&user.ends(8, "show").await.out, &["## Summary"]);
+    lacks(&user.ends(8, "show --json").await.out, &["## Summary"]);
+    holds(&user.ends(8, "show --offline").await.out, &["## Summary"]);
     let json = user.ends(8, "show --json").await.json();
     let told = json!({"checked": json["checked"], "status": json["freshness"]["status"],
                       "reasons": json["freshness"]["reasons"]});

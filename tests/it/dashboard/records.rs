@@ -47,8 +47,15 @@ async fn a_snippet_and_a_decision_are_corrected_as_well() {
     Browser::new(&service).session(table).await;
     let table = r#"
         GET records/VC-2 → 200 {"content": "make check\nmake test"}
+        PUT context < # Verbatim Context\r\n- VC-3 because r: lab =>\r\n  a\r\n  b\r\n → 201
         GET records/D-1 → 200 {"superseded_by": "D-2"}"#;
     memory.requests(table).await;
+    // A snippet with CRLF keeps it.
+    let table = r"SEND ./records/VC-3/correct < form=correct&once=c&label=lab&content=a\r\nc\r\n&because=r&reason=x → 303";
+    Browser::new(&service)
+        .session(&format!("GET /ui/ → 200\n{table}"))
+        .await;
+    assert_eq!(memory.read("records/VC-4").await["content"], "a\r\nc");
 }
 
 /// A record stays if what was to take its place is not saved, and what was entered stays in the form.

@@ -54,6 +54,12 @@ async fn another_memory_of_the_same_name_stops_the_import_and_is_unchanged() {
 async fn an_older_schema_is_not_exported_and_what_to_do_is_said() {
     let database = Database::create().await;
     let run = |arguments: &[&str]| program(&database.url(), arguments).output().unwrap();
+    let output = run(&["migrate", "--down-to", "99"]);
+    assert_eq!(output.status.code(), Some(1));
+    holds(
+        stderr(&output),
+        &["is at migration 5, below the one that is to stay"],
+    );
     assert!(run(&["migrate", "--down-to", "3"]).status.success());
     let output = run(&["export", "--vault", "acme"]);
     assert_eq!(output.status.code(), Some(1));
