@@ -8,7 +8,7 @@
 mod position;
 mod transcript;
 
-use self::position::{PARTS, Position, Source};
+use self::position::{Position, Source};
 use self::transcript::Conversation;
 use super::client::{
     Exit, Failure, MemoryRef, Method, Output, Service, ServiceArgs, ServiceResponse, escaped, found, note,
@@ -194,6 +194,9 @@ async fn handoff(service: &Service) -> Result<Option<Value>, Failure> {
     }
 }
 
+/// The maximum number of parts to send: the one that an earlier hook did not complete, and the new one.
+const PARTS: usize = 2;
+
 /// Queues updates: of this session, and of those that could not.
 async fn end(service: &Service, input: &Input) -> Result<(), Failure> {
     let MemoryRef { vault, memory } = service.memory_ref()?;
@@ -207,19 +210,24 @@ async fn end(service: &Service, input: &Input) -> Result<(), Failure> {
         memory: format!("{vault}/{memory}"),
     };
     let folder = handoff::home()?.join("hooks");
-    send_new(service, &folder, &own, PARTS).await?;
+    send_new(service, &folder, &own, false).await?;
     // The service is there again: a session that has ended has no hook of its own any more.
-    for (source, parts) in position::unsent(&folder, &own.memory) {
-        send_new(service, &folder, &source, parts).await?;
+    for (source, has_left) in position::unsent(&folder, &own.memory) {
+        send_new(service, &folder, &source, has_left).await?;
     }
     Ok(())
 }
 
-/// Queues what is new in a transcript, in at most so many parts.
-async fn send_new(service: &Service, folder: &Path, source: &Source, parts: usize) -> Result<(), Failure> {
+/// Queues what is new in a transcript; of a memory that its session has left, what was recorded for it.
+async fn send_new(
+    service: &Service,
+    folder: &Path,
+    source: &Source,
+    has_been_left: bool,
+) -> Result<(), Failure> {
     let mut position = Position::of(folder, source).await?;
-    for _ in 0..parts {
-        let Some((span, text)) = position.next(source)? else {
+    for _ in 0..PARTS {
+        let Some((span, text)) = position.next(source, has_been_left)? else {
             return Ok(());
         };
         let conversation = transcript::parse(&text);

@@ -103,14 +103,24 @@ impl Position {
         })
     }
 
-    /// The next part to send with its text: one recorded for this memory, or else all whole lines after the position.
-    pub(super) fn next(&mut self, source: &Source) -> Result<Option<(Span, Vec<u8>)>, Failure> {
+    /// The next part to send with its text: one recorded for this memory, or else, unless it has been left, all whole lines after
+    /// the position.
+    pub(super) fn next(
+        &mut self,
+        source: &Source,
+        has_been_left: bool,
+    ) -> Result<Option<(Span, Vec<u8>)>, Failure> {
         let transcript = source.transcript.as_path();
-        let part = self.next_part(transcript, &source.memory);
+        let part = self.next_part(transcript, &source.memory, has_been_left);
         part.map_err(|error| Failure::failed(format!("the transcript {}: {error}", transcript.display())))
     }
 
-    fn next_part(&mut self, transcript: &Path, memory: &str) -> io::Result<Option<(Span, Vec<u8>)>> {
+    fn next_part(
+        &mut self,
+        transcript: &Path,
+        memory: &str,
+        has_been_left: bool,
+    ) -> io::Result<Option<(Span, Vec<u8>)>> {
         // Reading a pipe might never end.
         let metadata = fs::metadata(transcript)?;
         if !metadata.is_file() {
@@ -131,6 +141,9 @@ impl Position {
             if digest(&[&text]) == recorded.digest {
                 return Ok(Some((recorded.clone(), text)));
             }
+        }
+        if has_been_left {
+            return Ok(None);
         }
         let length = metadata.len();
         let is_as_sent = match &self.noted.end {
@@ -194,11 +207,9 @@ impl Position {
     }
 }
 
-/// The maximum number of parts to send of a transcript: the one that an earlier hook did not complete, and the new one.
-pub(super) const PARTS: usize = 2;
-
-/// The sessions of a memory with a part that their own hooks could not send, and how many parts of each are for it.
-pub(super) fn unsent(folder: &Path, memory: &str) -> Vec<(Source, usize)> {
+/// The sessions of a memory with a part that their own hooks could not send, and whether they have left it since: what follows is
+/// of the memory in which they went on.
+pub(super) fn unsent(folder: &Path, memory: &str) -> Vec<(Source, bool)> {
     let noted = fs::read_dir(folder)
         .into_iter()
         .flatten()
@@ -208,9 +219,8 @@ pub(super) fn unsent(folder: &Path, memory: &str) -> Vec<(Source, usize)> {
             serde_json::from_slice::<Noted>(&fs::read(file.path()).ok()?).ok()
         });
     let sources = noted.flat_map(|noted| {
-        // What follows a part that was left behind is of the memory in which the session went on.
-        let left = noted.left.into_iter().map(|(_, source)| (source, 1));
-        left.chain(noted.pending.map(|(_, source)| (source, PARTS)))
+        let left = noted.left.into_iter().map(|(_, source)| (source, true));
+        left.chain(noted.pending.map(|(_, source)| (source, false)))
     });
     sources
         .filter(|(source, _)| source.memory == memory && source.transcript.is_file())
@@ -281,11 +291,11 @@ mod tests {
         let lines = "x".repeat(1023) + "\n";
         fs::write(&transcript, lines.repeat(9 * 1024)).unwrap();
         let mut position = of(folder.path(), &transcript).await;
-        let (span, text) = position.next(&source(&transcript)).unwrap().unwrap();
+        let (span, text) = position.next(&source(&transcript), false).unwrap().unwrap();
         assert_eq!(text.len() as u64, MOST_BYTES);
         assert_eq!(span.from, 1024 * 1024);
         let mut of_folder = of(folder.path(), folder.path()).await;
-        assert!(of_folder.next(&source(folder.path())).is_err());
+        assert!(of_folder.next(&source(folder.path()), false).is_err());
     }
 
     #[tokio::test]
@@ -300,7 +310,12 @@ mod tests {
             fs::write(&file, format!(r#"{{"sent":{sent},"pending":null}}"#)).unwrap();
             let mut position = of(folder.path(), &transcript).await;
             assert_eq!(
-                position.next(&source(&transcript)).unwrap().unwrap().0.from,
+                position
+                    .next(&source(&transcript), false)
+                    .unwrap()
+                    .unwrap()
+                    .0
+                    .from,
                 from,
                 "{sent}"
             );
@@ -319,13 +334,16 @@ mod tests {
         for text in ["", "{", pending] {
             fs::write(&file, text).unwrap();
             let mut position = of(folder.path(), &transcript).await;
-            let (span, lines) = position.next(&source(&transcript)).unwrap().unwrap();
+            let (span, lines) = position.next(&source(&transcript), false).unwrap().unwrap();
             assert_eq!((span.from, span.to, &lines[..]), (0, 3, &b"{}\n"[..]), "{text}");
             // From then on it can be parsed.
             position.done(&span, &transcript).unwrap();
             drop(position);
             let mut position = of(folder.path(), &transcript).await;
-            assert!(position.next(&source(&transcript)).unwrap().is_none(), "{text}");
+            assert!(
+                position.next(&source(&transcript), false).unwrap().is_none(),
+                "{text}"
+            );
         }
     }
 }
