@@ -15,6 +15,9 @@ const MOST_MESSAGES: usize = 2_000;
 const MOST_OF_TEXT: usize = 16 * 1024;
 const MOST_OF_TOOL: usize = 2 * 1024;
 
+/// The maximum number of brackets in a tool's arguments: no service reads JSON that is nested deeper than 128.
+const MOST_NESTED: usize = 100;
+
 /// The maximum size of the request that names a session, in bytes.
 const MOST_OF_REQUEST: usize = 300;
 
@@ -133,7 +136,13 @@ fn call(tool: &str, input: &Value) -> Value {
     let name = Some(cut(tool, 128)).filter(|name| !name.trim().is_empty());
     let text = input.as_str().map_or_else(|| input.to_string(), str::to_owned);
     let input = match input {
-        Value::Object(_) if text.len() <= MOST_OF_TOOL && !text.contains("\\u0000") => input.clone(),
+        Value::Object(_)
+            if text.len() <= MOST_OF_TOOL
+                && !text.contains("\\u0000")
+                && text.matches(['{', '[']).count() <= MOST_NESTED =>
+        {
+            input.clone()
+        }
         _ => json!({ "input": cut(&text, MOST_OF_TOOL) }),
     };
     json!({ "type": "tool_use", "name": name.as_deref().unwrap_or("tool"), "input": input })

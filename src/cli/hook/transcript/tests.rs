@@ -118,6 +118,15 @@ fn what_is_too_much_is_cut_and_of_many_messages_the_newest_stay() {
 }
 
 #[test]
+fn arguments_that_are_nested_too_deep_are_sent_as_text() {
+    let nested = (0..120).fold(json!(1), |inner, _| json!([inner]));
+    let line = |input: &Value| json!({ "role": "assistant", "content": [{ "type": "tool_use", "name": "t", "input": input }] });
+    let sent = messages(&[line(&json!({ "a": nested })), line(&json!({ "a": [[1]] }))]);
+    assert!(sent[0]["content"][0]["input"]["input"].is_string(), "{sent:?}");
+    assert_eq!(sent[1]["content"][0]["input"], json!({ "a": [[1]] }));
+}
+
+#[test]
 fn half_a_surrogate_pair_loses_no_message() {
     let line = |text: &str| format!(r#"{{"role": "user", "content": "{text}"}}"#);
     for (written, kept) in [
