@@ -194,9 +194,6 @@ async fn handoff(service: &Service) -> Result<Option<Value>, Failure> {
     }
 }
 
-/// The maximum number of parts to send: the one that an earlier hook did not complete, and the new one.
-const PARTS: usize = 2;
-
 /// Queues updates: of this session, and of those that could not.
 async fn end(service: &Service, input: &Input) -> Result<(), Failure> {
     let MemoryRef { vault, memory } = service.memory_ref()?;
@@ -210,26 +207,20 @@ async fn end(service: &Service, input: &Input) -> Result<(), Failure> {
         memory: format!("{vault}/{memory}"),
     };
     let folder = handoff::home()?.join("hooks");
-    send_new(service, &folder, &own, false).await?;
+    let mut position = Position::of(&folder, &own).await?;
+    position.record(&own)?;
+    send_recorded(service, position, &own).await?;
     // The service is there again: a session that has ended has no hook of its own any more.
-    for (source, has_left) in position::unsent(&folder, &own.memory) {
-        send_new(service, &folder, &source, has_left).await?;
+    for source in position::unsent(&folder, &own.memory) {
+        let position = Position::of(&folder, &source).await?;
+        send_recorded(service, position, &source).await?;
     }
     Ok(())
 }
 
-/// Queues what is new in a transcript; of a memory that its session has left, what was recorded for it.
-async fn send_new(
-    service: &Service,
-    folder: &Path,
-    source: &Source,
-    has_been_left: bool,
-) -> Result<(), Failure> {
-    let mut position = Position::of(folder, source).await?;
-    for _ in 0..PARTS {
-        let Some((span, text)) = position.next(source, has_been_left)? else {
-            return Ok(());
-        };
+/// Queues what is recorded of a transcript for a memory.
+async fn send_recorded(service: &Service, mut position: Position, source: &Source) -> Result<(), Failure> {
+    while let Some((span, text)) = position.next(source)? {
         let conversation = transcript::parse(&text);
         if conversation.skipped > 0 {
             let skipped = conversation.skipped;
@@ -238,10 +229,9 @@ async fn send_new(
             ));
         }
         if !conversation.messages.is_empty() {
-            position.begin(&span, source)?;
             send(service, &position.key(&span), &conversation).await?;
         }
-        position.done(&span, &source.transcript)?;
+        position.done(&span)?;
     }
     Ok(())
 }

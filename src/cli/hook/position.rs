@@ -1,9 +1,10 @@
 //! The position up to which each transcript was sent, stored on this machine, so that nothing is sent twice.
 //!
-//! A part is recorded before it is sent and removed from the record afterwards. If a hook is killed in between, the
-//! next one sends the same part under the same key, and the service executes it once. A transcript that no longer has
-//! what was sent at that position was rewritten by its host and is sent from its beginning. What the last hook of a session
-//! could not send is sent by a hook of a later session of the same memory, also if the session goes on in another one.
+//! A part is recorded for the memory it was said for before it is sent, and removed from the record afterwards. If a hook is killed
+//! in between, or the service is away, the next one sends the same part under the same key, and the service executes it once. What
+//! the last hook of a session could not send is sent by a hook of a later session of the same memory, also if the session goes on
+//! in another one. A transcript that no longer has what was recorded at that position was rewritten by its host and is sent from its
+//! beginning.
 
 use crate::cli::client::{Failure, note};
 use crate::cli::folder::tree::Tree;
@@ -34,6 +35,14 @@ pub(super) struct Span {
     digest: String,
 }
 
+impl Span {
+    /// Its text, if the transcript still has it.
+    fn text_in(&self, transcript: &Path) -> io::Result<Option<Vec<u8>>> {
+        let text = bytes(transcript, self.from, self.to)?;
+        Ok((digest(&[&text]) == self.digest).then_some(text))
+    }
+}
+
 /// A session's transcript, and the memory that it is sent to.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Source {
@@ -46,14 +55,16 @@ pub(super) struct Source {
 /// The stored record.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Noted {
+    /// Up to here everything is sent or recorded.
     sent: u64,
     /// The digest of the last bytes before that position.
     end: Option<String>,
-    /// What is being sent, and where it is from, for hooks of other sessions.
-    pending: Option<(Span, Source)>,
-    /// The same of memories that the session has left since.
+    /// What is to be sent, and where it is from, for hooks of other sessions.
     #[serde(default)]
-    left: Vec<(Span, Source)>,
+    recorded: Vec<(Span, Source)>,
+    /// The same of earlier versions of this program: one part, behind that position.
+    #[serde(default, skip_serializing)]
+    pending: Option<(Span, Source)>,
 }
 
 /// The position of one transcript, locked against other hooks.
@@ -103,47 +114,29 @@ impl Position {
         })
     }
 
-    /// The next part to send with its text: one recorded for this memory, or else, unless it has been left, all whole lines after
-    /// the position.
-    pub(super) fn next(
-        &mut self,
-        source: &Source,
-        has_been_left: bool,
-    ) -> Result<Option<(Span, Vec<u8>)>, Failure> {
-        let transcript = source.transcript.as_path();
-        let part = self.next_part(transcript, &source.memory, has_been_left);
-        part.map_err(|error| Failure::failed(format!("the transcript {}: {error}", transcript.display())))
+    /// Records what is new in the transcript for this memory: all whole lines after the position.
+    pub(super) fn record(&mut self, source: &Source) -> Result<(), Failure> {
+        let new = self.new_part(&source.transcript);
+        let Some(span) = new.map_err(|error| unreadable(source, &error))? else {
+            return Ok(());
+        };
+        self.noted.sent = span.to;
+        self.noted.end = end_of(&source.transcript, span.to).ok();
+        self.noted.recorded.push((span, source.clone()));
+        self.write()
     }
 
-    fn next_part(
-        &mut self,
-        transcript: &Path,
-        memory: &str,
-        has_been_left: bool,
-    ) -> io::Result<Option<(Span, Vec<u8>)>> {
+    fn new_part(&mut self, transcript: &Path) -> io::Result<Option<Span>> {
         // Reading a pipe might never end.
         let metadata = fs::metadata(transcript)?;
         if !metadata.is_file() {
             return Err(io::Error::other("is not a file"));
         }
-        let pending = self.noted.pending.take_if(|(_, source)| source.memory != memory);
-        if let Some((span, source)) = pending {
-            (self.noted.sent, self.noted.end) = (span.to, end_of(transcript, span.to).ok());
-            self.noted.left.push((span, source));
-        }
-        let of_memory = self
-            .noted
-            .left
-            .iter()
-            .filter(|(_, source)| source.memory == memory);
-        for (recorded, _) in of_memory.chain(&self.noted.pending) {
-            let text = bytes(transcript, recorded.from, recorded.to)?;
-            if digest(&[&text]) == recorded.digest {
-                return Ok(Some((recorded.clone(), text)));
-            }
-        }
-        if has_been_left {
-            return Ok(None);
+        if let Some((span, source)) = self.noted.pending.take()
+            && span.text_in(transcript)?.is_some()
+        {
+            (self.noted.sent, self.noted.end) = (span.to, Some(end_of(transcript, span.to)?));
+            self.noted.recorded.push((span, source));
         }
         let length = metadata.len();
         let is_as_sent = match &self.noted.end {
@@ -170,7 +163,20 @@ impl Position {
             to: from + end as u64,
             digest: digest(&[&text]),
         };
-        Ok((end > 0).then_some((span, text)))
+        Ok((end > 0).then_some(span))
+    }
+
+    /// The first part that is recorded for this memory, with its text. What the host has rewritten since is left out.
+    pub(super) fn next(&mut self, source: &Source) -> Result<Option<(Span, Vec<u8>)>, Failure> {
+        let of_memory = |(_, of): &&(Span, Source)| of.memory == source.memory;
+        while let Some((span, _)) = self.noted.recorded.iter().find(of_memory).cloned() {
+            let text = span.text_in(&source.transcript);
+            if let Some(text) = text.map_err(|error| unreadable(source, &error))? {
+                return Ok(Some((span, text)));
+            }
+            self.noted.recorded.retain(|(recorded, _)| *recorded != span);
+        }
+        Ok(None)
     }
 
     /// The `Idempotency-Key` of a part.
@@ -179,26 +185,9 @@ impl Position {
         format!("hook-{}-{}-{}-{}", self.name, span.digest, span.from, span.to)
     }
 
-    /// Records that a part is about to be sent.
-    pub(super) fn begin(&mut self, span: &Span, source: &Source) -> Result<(), Failure> {
-        if !self.has_left(span) {
-            self.noted.pending = Some((span.clone(), source.clone()));
-        }
-        self.write()
-    }
-
-    fn has_left(&self, span: &Span) -> bool {
-        self.noted.left.iter().any(|(left, _)| left == span)
-    }
-
-    /// Records that it was sent.
-    pub(super) fn done(&mut self, span: &Span, transcript: &Path) -> Result<(), Failure> {
-        if self.has_left(span) {
-            self.noted.left.retain(|(left, _)| left != span);
-        } else {
-            (self.noted.sent, self.noted.end) = (span.to, end_of(transcript, span.to).ok());
-            self.noted.pending = None;
-        }
+    /// Records that a part was sent.
+    pub(super) fn done(&mut self, span: &Span) -> Result<(), Failure> {
+        self.noted.recorded.retain(|(recorded, _)| recorded != span);
         self.write()
     }
 
@@ -207,9 +196,8 @@ impl Position {
     }
 }
 
-/// The sessions of a memory with a part that their own hooks could not send, and whether they have left it since: what follows is
-/// of the memory in which they went on.
-pub(super) fn unsent(folder: &Path, memory: &str) -> Vec<(Source, bool)> {
+/// The sessions of a memory with a part that their own hooks could not send.
+pub(super) fn unsent(folder: &Path, memory: &str) -> Vec<Source> {
     let noted = fs::read_dir(folder)
         .into_iter()
         .flatten()
@@ -218,13 +206,15 @@ pub(super) fn unsent(folder: &Path, memory: &str) -> Vec<(Source, bool)> {
             // The locks are no JSON.
             serde_json::from_slice::<Noted>(&fs::read(file.path()).ok()?).ok()
         });
-    let sources = noted.flat_map(|noted| {
-        let left = noted.left.into_iter().map(|(_, source)| (source, true));
-        left.chain(noted.pending.map(|(_, source)| (source, false)))
-    });
+    let parts = noted.flat_map(|noted| noted.recorded.into_iter().chain(noted.pending));
+    let sources = parts.map(|(_, source)| source);
     sources
-        .filter(|(source, _)| source.memory == memory && source.transcript.is_file())
+        .filter(|source| source.memory == memory && source.transcript.is_file())
         .collect()
+}
+
+fn unreadable(source: &Source, error: &io::Error) -> Failure {
+    Failure::failed(format!("the transcript {}: {error}", source.transcript.display()))
 }
 
 fn state_file(name: &str) -> String {
@@ -279,9 +269,10 @@ mod tests {
     }
 
     async fn of(folder: &Path, transcript: &Path) -> Position {
-        Position::of(&folder.join("hooks"), &source(transcript))
-            .await
-            .unwrap()
+        let source = source(transcript);
+        let mut position = Position::of(&folder.join("hooks"), &source).await.unwrap();
+        let _ = position.record(&source);
+        position
     }
 
     #[tokio::test]
@@ -291,11 +282,11 @@ mod tests {
         let lines = "x".repeat(1023) + "\n";
         fs::write(&transcript, lines.repeat(9 * 1024)).unwrap();
         let mut position = of(folder.path(), &transcript).await;
-        let (span, text) = position.next(&source(&transcript), false).unwrap().unwrap();
+        let (span, text) = position.next(&source(&transcript)).unwrap().unwrap();
         assert_eq!(text.len() as u64, MOST_BYTES);
         assert_eq!(span.from, 1024 * 1024);
         let mut of_folder = of(folder.path(), folder.path()).await;
-        assert!(of_folder.next(&source(folder.path()), false).is_err());
+        assert!(of_folder.record(&source(folder.path())).is_err());
     }
 
     #[tokio::test]
@@ -310,12 +301,7 @@ mod tests {
             fs::write(&file, format!(r#"{{"sent":{sent},"pending":null}}"#)).unwrap();
             let mut position = of(folder.path(), &transcript).await;
             assert_eq!(
-                position
-                    .next(&source(&transcript), false)
-                    .unwrap()
-                    .unwrap()
-                    .0
-                    .from,
+                position.next(&source(&transcript)).unwrap().unwrap().0.from,
                 from,
                 "{sent}"
             );
@@ -334,16 +320,13 @@ mod tests {
         for text in ["", "{", pending] {
             fs::write(&file, text).unwrap();
             let mut position = of(folder.path(), &transcript).await;
-            let (span, lines) = position.next(&source(&transcript), false).unwrap().unwrap();
+            let (span, lines) = position.next(&source(&transcript)).unwrap().unwrap();
             assert_eq!((span.from, span.to, &lines[..]), (0, 3, &b"{}\n"[..]), "{text}");
             // From then on it can be parsed.
-            position.done(&span, &transcript).unwrap();
+            position.done(&span).unwrap();
             drop(position);
             let mut position = of(folder.path(), &transcript).await;
-            assert!(
-                position.next(&source(&transcript), false).unwrap().is_none(),
-                "{text}"
-            );
+            assert!(position.next(&source(&transcript)).unwrap().is_none(), "{text}");
         }
     }
 }

@@ -16,7 +16,8 @@ use toml_edit::{Array, DocumentMut, Item, Table, value};
 const NAME: &str = "working-memory";
 
 /// Members of an entry that reaches the service over HTTP. Clients refuse them beside a command.
-const OF_HTTP: [&str; 5] = [
+const OF_HTTP: [&str; 6] = [
+    "type",
     "url",
     "headers",
     "http_headers",
@@ -175,9 +176,14 @@ impl Client {
         let servers = object
             .object_value_or_create(entry.servers)
             .ok_or_else(|| format!("its `{}` is not a JSON object", entry.servers))?;
-        let there = servers.object_value(NAME);
-        for member in there.iter().flat_map(|there| OF_HTTP.map(|name| there.get(name))) {
-            member.into_iter().for_each(CstObjectProp::remove);
+        let of_http = servers
+            .object_value(NAME)
+            .filter(|there| there.get("url").is_some());
+        if let Some(there) = of_http {
+            OF_HTTP
+                .iter()
+                .filter_map(|name| there.get(name))
+                .for_each(CstObjectProp::remove);
         }
         let mut server: Vec<(String, CstInputValue)> = vec![
             ("args".to_owned(), entry.args.clone().into()),
@@ -301,8 +307,7 @@ mod tests {
 
     #[test]
     fn an_entry_over_http_becomes_one_that_starts_the_program() {
-        let json =
-            r#"{"S": {"working-memory": {"url": "http://x/mcp", "headers": {"a": "b"}, "disabled": true}}}"#;
+        let json = r#"{"S": {"working-memory": {"url": "http://x/mcp", "type": "http", "headers": {"a": "b"}, "disabled": true}}}"#;
         let toml = "[mcp_servers.working-memory]\nurl = \"http://x/mcp\"\nbearer_token_env_var = \"K\"\ntimeout = 9\n";
         for client in Client::value_variants() {
             let entry = client.entry("/bin/wm", &connection(KeySource::None)).unwrap();
@@ -311,7 +316,7 @@ mod tests {
                 _ => (json.replace('S', entry.servers), "\"disabled\": true"),
             };
             let after = client.changed(&before, &entry).unwrap();
-            for gone in ["http://x", "headers", "bearer"] {
+            for gone in ["http://x", "\"http\"", "headers", "bearer"] {
                 assert!(!after.contains(gone), "{after}");
             }
             assert!(after.contains(kept) && after.contains("/bin/wm"), "{after}");

@@ -61,8 +61,7 @@ pub fn headings(text: &str) -> Headings {
 /// Returns a section including its heading line. The name is the short name of a managed section, a title,
 /// or, for a heading of any level, its title path (`Facts/Network`), in which a short name may replace the
 /// title of a managed section. Ignores case, closing runs of `#` and closing colons. A managed section takes
-/// precedence over a free one, unless the name is exactly the free one's title; a title over a path, and the first match over
-/// later ones. Linear.
+/// precedence over a free one, a title over a path, and the first match over later ones. Linear.
 #[must_use]
 pub fn find_section<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let layout = Layout::of(text);
@@ -73,11 +72,7 @@ pub fn find_section<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let is_title = |section: &&Section| bare_title(&section.title).to_lowercase() == wanted;
     sections
         .clone()
-        .find(|section| section.managed.is_none() && section.title == name)
-        .or_else(|| {
-            let is_managed = |section: &&Section| managed.is_some() && section.managed == managed;
-            sections.clone().find(is_managed)
-        })
+        .find(|section| managed.is_some() && section.managed == managed)
         .or_else(|| sections.find(is_title))
         .or_else(|| layout.headings.find(name))
         .map(|section| &text[section.range.clone()])

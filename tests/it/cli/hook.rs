@@ -219,6 +219,35 @@ async fn what_a_session_could_not_send_goes_to_its_memory_also_if_it_goes_on_in_
 }
 
 #[tokio::test]
+async fn what_is_said_while_the_service_is_away_is_for_the_memory_it_was_said_for_and_a_rewrite_loses_nothing()
+ {
+    let stub = Stub::by(answers).await;
+    let away = unsent().await;
+    let more = says("user", "Fix the parser") + &says("user", "and the lexer");
+    away.file("transcript.jsonl", &more);
+    assert_ne!(end(&away).await.err, "");
+    let user = away.with("WORKING_MEMORY_URL", &stub.url);
+    let elsewhere = user.with("WORKING_MEMORY_MEMORY", "other");
+    elsewhere.file("transcript.jsonl", &(more + &says("user", "elsewhere")));
+    assert_eq!(end(&elsewhere).await.err, "");
+    assert_eq!(sent(&stub), ["elsewhere"]);
+    let back = elsewhere.with("WORKING_MEMORY_MEMORY", "agent");
+    assert_eq!(end(&back).await.err, "");
+    assert_eq!(sent(&stub), ["elsewhere", "Fix the parser", "and the lexer"]);
+
+    // The host rewrites what another memory could not be sent.
+    let away = unsent().await.with("WORKING_MEMORY_MEMORY", "other");
+    let user = away.with("WORKING_MEMORY_URL", &stub.url);
+    user.file(
+        "transcript.jsonl",
+        &(says("user", "A longer beginning") + &says("user", "after it")),
+    );
+    assert_eq!(end(&user).await.err, "");
+    let first = stub.asked().pop().unwrap().json()["messages"].clone();
+    assert_eq!(first.as_array().unwrap().len(), 2, "{first}");
+}
+
+#[tokio::test]
 async fn of_a_memory_that_is_too_long_the_newest_learnings_and_the_beginning_of_its_text_are_shown() {
     let (service, user) = User::served().await;
     let learning = "# Key Learnings\n- KL-1 [2026-01-01T00:00:00Z] because it is so: Ask Ada first\n";
