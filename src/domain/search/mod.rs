@@ -23,5 +23,5 @@ mod ranked;
 
 pub use extract::extract;
 pub use passages::{Passage, PassageHash};
-pub use query::{Query, SOME_LEFT_OUT, vector};
+pub use query::{Query, vector};
 pub use ranked::{fused, ranked};

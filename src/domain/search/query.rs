@@ -19,7 +19,7 @@ const MAX_BYTES: usize = 900_000;
 const WORD_BYTES: usize = 6;
 
 /// A lexeme of documents in which some positions could not be stored, so that adjacent words may be unknown. It is no word.
-pub const SOME_LEFT_OUT: &str = "'//'";
+const SOME_LEFT_OUT: &str = "'//'";
 
 /// A lexeme that every document of a vault contains and that cannot be a word, because it contains a
 /// separator. With it a search reads only its own vault, however many others share the index.
@@ -114,17 +114,30 @@ impl Query {
         self.branches.iter().flatten().any(|term| term.excluded)
     }
 
-    /// The query as the text of a `tsquery`.
+    /// The query as the text of a `tsquery`, for ranks.
     #[must_use]
     pub fn tsquery(&self) -> String {
         self.written(None, |term| Some(term.joined(" <-> ")))
     }
 
     /// The query for the index of one vault: the same without adjacency. It matches everything that the query
-    /// matches, and more only if [`Self::has_neighbours`]; where positions were left out, nothing tells more.
+    /// matches, and more only if [`Self::has_neighbours`].
     #[must_use]
     pub fn candidates(&self, vault: &VaultId) -> String {
         self.written(Some(vault_lexeme(vault)), Term::candidates)
+    }
+
+    /// What documents must match: the query, or, if adjacent words may be unknown in them, the same without adjacency.
+    #[must_use]
+    pub fn matching(&self) -> String {
+        if !self.has_neighbours() {
+            return self.tsquery();
+        }
+        let exactly = self.written(Some(format!("!{SOME_LEFT_OUT}")), |term| {
+            Some(term.joined(" <-> "))
+        });
+        let anywhere = self.written(Some(SOME_LEFT_OUT.to_owned()), |term| Some(term.joined(" & ")));
+        format!("{exactly} | {anywhere}")
     }
 
     /// Its alternatives, each with `first` before its terms.

@@ -3,7 +3,7 @@
 use super::{Hit, SearchMatch, SearchPlace};
 use crate::domain::document::location_of;
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
-use crate::domain::search::{Query, SOME_LEFT_OUT, extract};
+use crate::domain::search::{Query, extract};
 use crate::fair;
 use crate::storage::{Class, Storage, StorageError};
 use futures::TryStreamExt;
@@ -82,7 +82,7 @@ impl Storage {
                ORDER BY creation_time DESC, memory_id
                LIMIT $5
              ) AS candidates
-             WHERE NOT $6::boolean OR words @@ $3::text::tsquery OR words @@ $7::text::tsquery
+             WHERE NOT $6::boolean OR words @@ $7::text::tsquery
              LIMIT $4
            )
            -- A query is read once where it is asked for by itself, and for each row otherwise.
@@ -94,7 +94,7 @@ impl Storage {
             RANKED,
             if query.has_neighbours() { READ } else { RANKED },
             query.has_neighbours(),
-            SOME_LEFT_OUT,
+            query.matching(),
         )
         .fetch_all(&mut transaction)
         .await?;
@@ -156,14 +156,12 @@ impl Storage {
                       ts_rank(entry.words, (SELECT $2::text::tsquery), 1) AS "rank!"
                FROM search_entries AS entries
                CROSS JOIN LATERAL (SELECT ts_delete(entries.words, '') AS words OFFSET 0) AS entry
-               WHERE entries.vault_id = $1 AND (entry.words @@ (SELECT $2::text::tsquery)
-                   OR entry.words @@ (SELECT $5::text::tsquery) AND entry.words @@ (SELECT $4::text::tsquery))
+               WHERE entries.vault_id = $1 AND entry.words @@ (SELECT $4::text::tsquery)
                LIMIT $3"#,
             vault.as_str(),
             query.tsquery(),
             RANKED,
-            query.candidates(vault),
-            SOME_LEFT_OUT,
+            query.matching(),
         )
         .fetch_all(&mut self.reader_for(Class::Search).await?)
         .await?;

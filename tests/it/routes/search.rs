@@ -102,6 +102,7 @@ async fn every_word_of_a_large_document_is_found_and_excluded_also_next_to_a_fre
         ("w00001 -walrus", &[]),
         ("src/zebra.rs", &["frequent"]),
         ("\"数据库\"", &["unspaced"]),
+        ("src -\"src zebra\"", &["apart"]),
     ];
     for (q, ids) in few {
         assert_eq!(found(&service, q).await, ids, "{q}");

@@ -79,10 +79,6 @@ async fn all_pages_are_of_one_version() {
         GET sections → 200 {"/items/*/path": ["New"]}
         GET sections?ref=1 → 200 {"/items/*/path": ["A", "A/B", "C"]}
         GET sections?ref=1&cursor=$cursor → 400 malformed cursor
-        § a title that is written as a free section has it is of that one, in other letters of the managed one
-        PUT /v1/vaults/acme/memories/both/context < # Progress\nmine\n# Current Progress\n- theirs\n → 201
-        GET /v1/vaults/acme/memories/both/context?section=Progress → 200 =# Progress\nmine\n
-        GET /v1/vaults/acme/memories/both/context?section=progress → 200 =# Current Progress\n- theirs\n
         PUT /v1/vaults/acme/memories/bare/context < no headings → 201
         GET /v1/vaults/acme/memories/bare/sections → 200 ={"items":[],"next_cursor":null}"##;
     memory.requests(table).await;
