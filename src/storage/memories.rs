@@ -19,7 +19,6 @@ use crate::storage::idempotency::delete_answers;
 use crate::storage::prompt_items::{self, ItemFilter, ItemOwner};
 use crate::storage::records::RecordStatus;
 use crate::storage::usage::stored::{self, Stored};
-use crate::storage::write::lock_memory;
 use crate::storage::{Class, Missing, Preconditions, Storage, StorageError, WriteError};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -127,8 +126,9 @@ impl Storage {
                 Class::Maintenance,
                 "db.memories.delete",
                 |mut transaction| async move {
-                    // Waits for concurrent writers of the memory, and makes later ones wait.
-                    let head = lock_memory(&mut transaction, vault, memory).await?;
+                    // Waits for concurrent writers of the memory, and makes later ones wait; also those that make it.
+                    let row = self.lock_or_insert(&mut transaction, vault, memory).await?;
+                    let head = Some(row).filter(|row| row.identity.is_some());
                     let has_document = head.as_ref().is_some_and(|head| head.version > 0);
                     let newest = head.as_ref().map(|head| head.version);
                     preconditions.check(head.as_ref().and_then(|head| head.context_id.as_ref()), newest)?;
@@ -142,7 +142,10 @@ impl Storage {
                     let items = ItemFilter::default();
                     let items =
                         prompt_items::delete(&mut transaction, owner, items, self.clock.now()).await?;
-                    let held = stored::of_memory(&mut transaction, vault, memory).await?;
+                    let held = match head {
+                        Some(_) => stored::of_memory(&mut transaction, vault, memory).await?,
+                        None => Stored::default(),
+                    };
                     sqlx::query!(
                         "DELETE FROM memories WHERE vault_id = $1 AND memory_id = $2",
                         vault.as_str(),

@@ -124,7 +124,8 @@ impl Storage {
         Ok(head)
     }
 
-    async fn lock_or_insert(
+    /// Locks a memory's row, which is made if there is none.
+    pub(in crate::storage) async fn lock_or_insert(
         &self,
         connection: &mut Connection,
         vault: &VaultId,
@@ -217,7 +218,8 @@ impl Storage {
         )
         .fetch_optional(&mut reader)
         .await?;
-        let Some(row) = row else {
+        // One that has only prompt items ends with them, and is not deleted by that.
+        let Some(row) = row.filter(|row| row.head_version > 0) else {
             return Ok(Head {
                 deletion: last_deletion(&mut reader, (vault, memory)).await?,
                 ..self.empty_head(DateTime::UNIX_EPOCH)

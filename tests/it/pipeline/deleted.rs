@@ -303,3 +303,42 @@ async fn an_update_that_ends_after_its_version_was_redacted_is_stored_without_it
         }
     }
 }
+
+#[tokio::test]
+async fn a_deletion_beside_the_first_write_comes_before_it_or_after_it() {
+    let (service, memory) = Service::start().await.agent();
+    // It has looked for the memory, and goes on when the write was to be done in between.
+    let mut holder = service.rows().begin().await.unwrap();
+    let runs = sqlx::query("LOCK TABLE updates IN SHARE MODE");
+    runs.execute(&mut *holder).await.unwrap();
+    let (deleted, written, ()) = tokio::join!(
+        memory.delete(),
+        async {
+            service.waits_for_locks(1).await;
+            memory.put("acknowledged").await
+        },
+        async {
+            service.waits_for_locks(2).await;
+            holder.rollback().await.unwrap();
+        }
+    );
+    deleted.is(404);
+    written.is(201);
+    assert_eq!(memory.text().await, "acknowledged");
+    let usage = service.read("/v1/vaults/acme/usage").await;
+    has(&usage, json!({"memories": 1}));
+}
+
+#[tokio::test]
+async fn the_removal_of_the_last_item_of_a_memory_is_no_deletion_of_it() {
+    let (gate, _, memory) = Gate::agent(Role::Learnings).await;
+    let item = json!({"content": "be brief", "category": "workflow"});
+    memory.post("items", &item).await.is(201);
+    let update = dictate(json!({"learnings": learning("kept")}));
+    let (answer, ()) = tokio::join!(memory.update(update), async {
+        gate.asked().await;
+        memory.delete_at("items?category=workflow").await.is(200);
+        gate.open();
+    });
+    has(&answer.is(200).json(), json!({"status": "applied", "version": 1}));
+}
