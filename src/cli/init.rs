@@ -103,6 +103,8 @@ impl Init {
             Ok(there) if there == HOOK => {
                 return Ok(Some(format!("the git hook is already installed: {shown}")));
             }
+            // An older one of its own is replaced.
+            Ok(there) if there.lines().nth(1) == HOOK.lines().nth(1) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             _ => {
                 return Ok(Some(format!(
@@ -125,7 +127,7 @@ impl Init {
             fs::create_dir_all(folder)
                 .map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;
         }
-        write_file(&hook, HOOK, 0o755, false)?;
+        write_file(&hook, HOOK, 0o755, hook.exists())?;
         Ok(Some(format!("installed the git hook {shown}")))
     }
 }

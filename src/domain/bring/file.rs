@@ -34,7 +34,7 @@ impl SourceFile {
             return Err(file.bad(at, "the file contains a NUL character; is it text?"));
         }
         let text = file.text.strip_prefix('\u{feff}').unwrap_or(&file.text);
-        let text = text.replace("\r\n", "\n");
+        let text = text.replace("\r\n", "\n").replace('\r', "\n");
         if text.trim().is_empty() {
             return Err(file.bad(0, "the file is empty"));
         }

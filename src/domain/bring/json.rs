@@ -4,7 +4,7 @@ use super::file::{BadInput, SourceFile};
 use super::{Piece, Pieces, brief, memory_of};
 use crate::domain::document::written_time;
 use crate::domain::text::one_line;
-use chrono::{DateTime, NaiveDateTime, Timelike as _, Utc};
+use chrono::{DateTime, Datelike as _, NaiveDateTime, Timelike as _, Utc};
 use serde::de::{DeserializeOwned, Error as _, IgnoredAny};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -34,8 +34,13 @@ fn time<'de, D: Deserializer<'de>>(json: D) -> Result<Option<DateTime<Utc>>, D::
     let read = DateTime::parse_from_rfc3339(&text).map(|time| time.to_utc());
     let read = read.or_else(|_| text.parse::<NaiveDateTime>().map(|time| time.and_utc()));
     // A leap second is the last second of its minute: documents know no other.
-    read.map(|time| time.with_nanosecond(time.nanosecond() % 1_000_000_000))
-        .map_err(|_| D::Error::custom("created_at and updated_at must be times such as 2024-07-01T12:00:00Z"))
+    // Those of other years are no times in a document.
+    read.ok()
+        .filter(|time| (1..=9999).contains(&time.year()))
+        .map(|time| time.with_nanosecond(time.nanosecond() % 1_000_000_000))
+        .ok_or_else(|| {
+            D::Error::custom("created_at and updated_at must be times such as 2024-07-01T12:00:00Z")
+        })
 }
 
 /// A text that must be there, but may be null.
@@ -74,6 +79,9 @@ struct Mem0Page {
     results: Vec<Mem0Entry>,
     #[serde(default)]
     relations: Option<Vec<IgnoredAny>>,
+    /// The address of the next page.
+    #[serde(default)]
+    next: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -101,14 +109,21 @@ struct Mem0Entry {
 ///
 /// The file has another form.
 pub fn mem0(file: &SourceFile) -> Result<Pieces, BadInput> {
+    let mut found = Pieces::default();
     let (list, relations) = match file.text.trim_start().starts_with('[') {
         true => (read::<Vec<Mem0Entry>>(file, MEM0)?, None),
         false => {
             let page: Mem0Page = read(file, MEM0)?;
+            if page.next.is_some() {
+                let left = format!(
+                    "{}: `next`, which says that more pages follow: bring them too",
+                    file.name
+                );
+                found.left.push(left);
+            }
             (page.results, page.relations)
         }
     };
-    let mut found = Pieces::default();
     let mut not_kept: BTreeMap<String, usize> = BTreeMap::new();
     for entry in list {
         let created = entry.created_at;

@@ -92,6 +92,11 @@ fn front_matter(file: &SourceFile, is_required: bool) -> Result<FrontMatter<'_>,
         (None, _) => return Err(file.bad(0, FORM)),
     };
     let inside = &text[begin..end.start];
+    // Two rules with text between them are none.
+    let is_named = |line: &str| line.contains(':') && !line.starts_with([' ', '\t', '-', '#']);
+    if !is_required && !lines(inside).next().is_some_and(|line| is_named(line.text)) {
+        return Ok(FrontMatter::default());
+    }
     let is_entry =
         |line: &str| line.starts_with([' ', '\t', '-', '#']) || line.contains(':') || line.trim().is_empty();
     if let Some(wrong) = lines(inside).find(|line| is_required && !is_entry(line.text)) {

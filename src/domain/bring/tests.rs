@@ -239,6 +239,27 @@ fn a_file_of_another_form_is_rejected_with_its_place_and_the_form_that_was_expec
 
 /// The token of a file, and a credential that JSON spells with escapes, are in the test of the program.
 #[test]
+fn carriage_returns_end_lines_and_two_rules_are_no_front_matter() {
+    assert_eq!(plain("- a\r- b\n"), ["a <- from N.md:1", "b <- from N.md:2"]);
+    assert_eq!(planned("# Log\nx\n- 10%\r- 20%\n", &[]).added.len(), 0);
+    let rules = "---\n\n# Rules\n- Use tabs\n\n---\n\n# More\n- Third\n";
+    for learning in ["Use tabs <- from N.md:4, Rules", "Third <- from N.md:9, More"] {
+        assert!(plain(rules).contains(&learning.to_owned()), "{:?}", plain(rules));
+    }
+}
+
+#[test]
+fn of_mem0_a_page_that_is_not_the_last_is_told_and_no_year_is_taken_that_a_document_cannot_have() {
+    let page = r#"{"count": 2, "next": "https://x/?page=2", "results": [{"memory": "Likes tea"}]}"#;
+    let read = mem0(&file("m.json", page)).unwrap();
+    assert!(read.left[0].contains("more pages follow"), "{:?}", read.left);
+    for year in ["0000", "+12000", "-0005"] {
+        let entry = format!(r#"[{{"memory": "y", "created_at": "{year}-01-01T00:00:00Z"}}]"#);
+        assert!(mem0(&file("m.json", &entry)).is_err(), "{year}");
+    }
+}
+
+#[test]
 fn credentials_are_named_by_place_and_kind() {
     let text = "- fine\n- postgres://me:hunter2@db/x\n- password=hunter22\n";
     let secrets = file("C.md", text).secrets();

@@ -123,12 +123,12 @@ impl ImportCounts {
 
 impl WindowImport {
     /// Removes the entries that are already known, adds the others to `known`, and returns them with the
-    /// number of removed ones. If the memory has a goal (`has_goal`), the status is not imported. If a
+    /// number of removed ones. If the memory has a status (`has_status`), that is not imported. If a
     /// task appears both in the window and in the history, the window's copy counts because it is more
     /// complete.
-    fn unknown(mut self, known: &mut KnownEntries, has_goal: bool) -> (Self, ImportCounts) {
+    fn unknown(mut self, known: &mut KnownEntries, has_status: bool) -> (Self, ImportCounts) {
         let all = ImportCounts::of(&self);
-        if has_goal {
+        if has_status {
             self.status = Status::default();
         }
         let mut is_new = |task: &ImportedTask| known.insert_if_new(task.time, &task.task);
@@ -223,13 +223,15 @@ pub fn import_window(
     imported: WindowImport,
     mut known: KnownEntries,
 ) -> Result<ImportResult, EditError> {
-    let has_goal = change.status.goal.is_some();
-    let updated = imported.status.updated.filter(|_| !has_goal);
-    let (imported, present) = imported.unknown(&mut known, has_goal);
+    // A blocker without a goal replaces none.
+    let is_of_blocker = imported.status.goal.is_none() && change.status.blocker.is_some();
+    let has_status = change.status.goal.is_some() || is_of_blocker;
+    let updated = imported.status.updated.filter(|_| !has_status);
+    let (imported, present) = imported.unknown(&mut known, has_status);
     let counts = ImportCounts::of(&imported);
     if counts.status > 0 {
         let mut status = imported.status;
-        status.blocker = status.blocker.or_else(|| change.status.blocker.clone());
+        status.blocker = change.status.blocker.clone().or(status.blocker);
         change.replace_status(status);
     }
     if let Some(updated) = updated {

@@ -66,6 +66,24 @@ async fn each_commit_becomes_a_task() {
     assert_eq!(task["summary"], format!("b{}", "漢".repeat(1_332)));
 }
 
+#[tokio::test]
+async fn commits_that_follow_each_other_at_once_are_all_recorded_also_in_another_encoding() {
+    let stub = Stub::json(201, json!({"record_id": "T-1", "version": 1})).await;
+    let user = repository(&stub.url).await;
+    git(&user, &["config", "i18n.commitEncoding", "ISO-8859-1"]).await;
+    let subjects: Vec<String> = (0..6).map(|number| format!("na\u{ef}ve {number}")).collect();
+    for number in 0..subjects.len() {
+        let message = [b"na\xefve ".as_slice(), number.to_string().as_bytes()].concat();
+        std::fs::write(user.path().join("message"), message).unwrap();
+        git(&user, &["commit", "--quiet", "--allow-empty", "-F", "message"]).await;
+    }
+    asked(&stub, subjects.len()).await;
+    let intents = stub.asked().into_iter().map(|task| task.json()["intent"].clone());
+    let mut intents: Vec<Value> = intents.collect();
+    intents.sort_by_key(Value::to_string);
+    assert_eq!(json!(intents), json!(subjects));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_amended_commit_is_recorded_as_one_task() {
     let (service, _) = User::served().await;

@@ -62,6 +62,12 @@ async fn the_window_has_a_status_tasks_and_decisions_that_are_written_one_by_one
         PUT status < {"blocker": "waiting for legal"} → 201
         POST window/import < {"status": {"goal": "ship"}} → 201
         GET window | Accept: application/json → 200 {"/status/goal": "ship", "/status/blocker": "waiting for legal"}
+        § a blocker without a goal replaces none, and is there already
+        PUT context < # Facts\n → 201
+        PUT status < {"blocker": "newer"} → 201
+        POST window/import < {"status": {"blocker": "first"}} → 200 {"unchanged": true, "/present/status": 1}
+        POST window/import < {"status": {"goal": "ship", "blocker": "first"}} → 201
+        GET window | Accept: application/json → 200 {"/status/goal": "ship", "/status/blocker": "newer"}
         § updated is set by every change, and free text stays
         PUT context < # Active Context\nGoal: ship\n* a note\n\n# Facts\n\ttab  \r\n```\n# no heading\n```\n → 201
         +61
