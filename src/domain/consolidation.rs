@@ -90,10 +90,15 @@ const ENDS: &str = "until till through expires expire expired expiry ends end bi
 const BEGINNINGS: &str = "from since starting ab seit depuis dès desde";
 
 /// Words that deny an end. An abbreviation is none: "no. 88".
-const DENIALS: &str = "no not never nicht nie niemals kein keine pas jamais nunca jamás";
+const DENIALS: &str = "no not never cannot neither nor nicht nie niemals kein keine pas jamais nunca jamás";
 
 /// Words that may follow the date at the end of a text.
 const AFTER_AN_END: &str = "ab aus at um à a las utc uhr h am pm";
+
+/// Whether a word ends in a negation: "don't".
+fn is_contracted(word: &str) -> bool {
+    word.ends_with("n't") || word.ends_with("n’t")
+}
 
 /// Whether a word stands in a list, whose words blanks separate.
 fn is_in(list: &str, word: &str) -> bool {
@@ -167,7 +172,7 @@ impl Statement {
                 statement.end_number();
                 continue;
             }
-            let negates = is_in(NEGATIONS, &token) || token.ends_with("n't") || token.ends_with("n’t");
+            let negates = is_in(NEGATIONS, &token) || is_contracted(&token);
             if negates {
                 statement.negations.push(token.clone());
             }
@@ -551,7 +556,7 @@ fn stated_end(text: &str) -> Option<Until> {
     let ends = |word: &str| word.ends_with([';', '；', '。']) || (word.ends_with('.') && word.len() > 4);
     let goes_on = |word: &str| {
         let word = word.to_lowercase();
-        ends(&word) || is_in(JOINING, &word) || is_in(DENIALS, &word) || word.ends_with("n't")
+        ends(&word) || is_in(JOINING, &word) || is_in(DENIALS, &word) || is_contracted(&word)
     };
     if text.split_whitespace().rev().skip(1).any(goes_on) {
         return None;

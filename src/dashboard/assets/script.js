@@ -111,7 +111,9 @@ addEventListener("beforeunload", (event) => {
 function isBusy(live) {
   const active = document.activeElement;
   const types = active && live.contains(active) && active.matches("input, textarea, select, button");
-  return types || live.querySelector("details[open][data-keeps]") !== null;
+  const isEntered = (field) => field.value !== field.defaultValue || field.checked !== field.defaultChecked;
+  return types || live.querySelector("details[open][data-keeps]") !== null
+    || [...live.querySelectorAll("form[method=post] input, form[method=post] textarea")].some(isEntered);
 }
 
 let loading = false;

@@ -48,7 +48,7 @@ fn new_key(fields: &Fields) -> Value {
     match fields.text("reach") {
         "list" => body["vaults"] = names(vaults),
         "prefix" => body["vault_prefix"] = json!(vaults.trim()),
-        "all" => {}
+        "all" if vaults.trim().is_empty() => {}
         // The route refuses it: a key never reaches every vault by a mistake.
         other => body["reach"] = json!(other),
     }

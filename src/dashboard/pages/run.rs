@@ -312,6 +312,11 @@ impl View {
         self.run.status == RunStatus::Proposed && self.page.may_write()
     }
 
+    /// Whether its additions have no records yet: what has their ids by now may be something else.
+    fn waits(&self) -> bool {
+        self.run.status == RunStatus::Proposed
+    }
+
     fn cancels(&self) -> bool {
         !self.run.status.is_final() && self.page.may_write()
     }
