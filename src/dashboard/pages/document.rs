@@ -4,9 +4,10 @@ use crate::dashboard::excerpt::{fitting, weight};
 use crate::dashboard::failure::Failure;
 use crate::dashboard::markdown;
 use crate::dashboard::visit::Visit;
-use crate::domain::document::{Record, outline, record_ranges, records};
+use crate::domain::document::{Record, closing_fence, outline, record_ranges, records};
 use crate::http::responses::RecordBody;
 use axum::http::StatusCode;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -48,9 +49,9 @@ pub(super) struct Entry {
 }
 
 enum Piece<'t> {
-    Text(&'t str),
+    Text(Cow<'t, str>),
     /// Text of a section in which each line has its own meaning.
-    Lines(&'t str),
+    Lines(Cow<'t, str>),
     Record(Record),
 }
 
@@ -62,8 +63,8 @@ impl Document {
         let blocks = pieces.filter_map(|(start, piece)| {
             let block = match piece {
                 Piece::Text(text) | Piece::Lines(text) if text.trim().is_empty() => return None,
-                Piece::Text(text) => Block::Text(markdown::render(text, &mut above)),
-                Piece::Lines(text) => Block::Text(markdown::render(&in_paragraphs(text), &mut above)),
+                Piece::Text(text) => Block::Text(markdown::render(&text, &mut above)),
+                Piece::Lines(text) => Block::Text(markdown::render(&in_paragraphs(&text), &mut above)),
                 Piece::Record(record) => Block::Records(vec![about.entry(record)]),
             };
             Some((start, block))
@@ -161,29 +162,34 @@ fn in_paragraphs(text: &str) -> String {
     apart
 }
 
-/// Splits a text at empty lines outside of code fences into pieces of limited size; a longer line is split.
+/// Splits a text at empty lines outside of code fences into pieces of limited size; a longer line is split. A fence that is open
+/// where a piece ends begins the next one, too.
 fn cut<'t>(
     pieces: &mut Vec<(usize, Piece<'t>)>,
     text: &'t str,
     range: Range<usize>,
-    piece: fn(&'t str) -> Piece<'t>,
+    piece: fn(Cow<'t, str>) -> Piece<'t>,
 ) {
-    let mut at = range.start;
+    let (mut at, mut fence) = (range.start, String::new());
     while at < range.end {
         let rest = &text[at..range.end];
         let length = if rest.len() <= PIECE_BYTES {
             rest.len()
         } else {
-            length_of_piece(rest)
+            length_of_piece(rest, !fence.is_empty())
         };
-        pieces.push((at, piece(&rest[..length])));
+        let mut part = Cow::from(&rest[..length]);
+        if !fence.is_empty() {
+            part = Cow::from(fence + &part);
+        }
+        fence = closing_fence(&part).unwrap_or_default();
+        pieces.push((at, piece(part)));
         at += length;
     }
 }
 
-fn length_of_piece(rest: &str) -> usize {
+fn length_of_piece(rest: &str, mut fenced: bool) -> usize {
     let window = &rest[..rest.floor_char_boundary(PIECE_BYTES)];
-    let mut fenced = false;
     let mut between = None;
     let mut any_line = None;
     let mut at = 0;
@@ -282,6 +288,19 @@ mod tests {
             "<li>b</li>",
         ] {
             assert!(html.contains(part), "{part}: {html}");
+        }
+    }
+
+    #[test]
+    fn code_that_is_longer_than_a_piece_stays_code_and_what_follows_does_not() {
+        let lines = format!("{}\n# no heading\n", "x".repeat(99)).repeat(200);
+        for fence in ["```", "~~~~"] {
+            let (html, _) = all(&format!(
+                "# Notes\n{fence}sh\n{lines}{fence}\n**bold**\n\n# End\n"
+            ));
+            assert_eq!(html.matches("<h").count(), 2, "{html}");
+            assert_eq!(html.matches("# no heading").count(), 200);
+            assert!(html.contains("<strong>bold</strong>"), "{html}");
         }
     }
 
