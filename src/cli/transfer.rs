@@ -3,6 +3,7 @@
 use crate::cli::client::{Failure, MemoryArgs, Method, Output, Service, ServiceArgs, note};
 use crate::cli::folder::file::{new_file, place, write_file};
 use crate::cli::offline::{Access, on_database};
+use crate::clock::{Clock as _, SystemClock};
 use crate::domain::bring::as_markdown;
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::Storage;
@@ -71,7 +72,9 @@ impl Export {
         let service = Service::of(&args)?;
         let call = service.of_memory(Method::GET, &["context"])?;
         let answer = call.accept("text/plain").send().await?;
-        let text = as_markdown(answer.text()?, format == "markdown");
+        // What has expired applies to no session any more.
+        let (is_whole, now) = (format == "markdown", SystemClock.now());
+        let text = as_markdown(answer.text()?, is_whole, (!is_whole).then_some(now));
         match self.file() {
             Some(path) => write_file(path, &text, 0o600, true)?,
             None => Output::of_document().text(&text).write()?,

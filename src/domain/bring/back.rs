@@ -2,11 +2,12 @@
 
 use crate::domain::document::{Entry, ManagedSection, entries_of, outline};
 use crate::domain::text::one_line;
+use chrono::{DateTime, Utc};
 
 /// Writes a document as Markdown: records become bullets and snippets code blocks, all other text stays as it is.
-/// With `with_work`, what is being done is written too: progress, status and tasks.
+/// With `with_work`, what is being done is written too: progress, status and tasks. Records that have expired `now` are left out.
 #[must_use]
-pub fn as_markdown(document: &str, with_work: bool) -> String {
+pub fn as_markdown(document: &str, with_work: bool, now: Option<DateTime<Utc>>) -> String {
     let (mut out, mut at) = (String::with_capacity(document.len()), 0);
     let mut entries = entries_of(document, |_| true).peekable();
     for section in outline(document) {
@@ -24,7 +25,9 @@ pub fn as_markdown(document: &str, with_work: bool) -> String {
         while let Some(entry) = entries.next_if(|entry| entry.range.start < section.range.end) {
             if at <= entry.range.start {
                 out.push_str(&document[at..entry.range.start]);
-                out.push_str(&written(&entry));
+                if !now.is_some_and(|now| entry.marks.has_expired(now)) {
+                    out.push_str(&written(&entry));
+                }
                 at = entry.range.end;
             }
         }

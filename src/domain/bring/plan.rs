@@ -125,7 +125,7 @@ struct KnownSections {
 
 impl KnownSections {
     fn of(document: &str, archived: &[String]) -> Self {
-        let forms = [document, &as_markdown(document, true)].map(|text| {
+        let forms = [document, &as_markdown(document, true, None)].map(|text| {
             let outlined = outline(text);
             let end = outlined.first().map_or(text.len(), |section| section.range.start);
             let mut of_title: BTreeMap<String, Vec<String>> = BTreeMap::new();

@@ -304,13 +304,16 @@ fn the_way_back_has_no_ids_times_and_reasons() {
     let document = "Intro.\n# Current Progress\n- a\n\n# Notes\nText.\n# Key Learnings\nKept by hand.\n\
                     - KL-1 [2026-01-01T00:00:00Z] because x: one\n- by hand\n# Verbatim Context\n\
                     - VC-1 because y: how =>\n  ```\n  code\n  ```\n# Recent Tasks\n- T-1 done: it\n# Decisions\n- D-1 because z: two\n";
-    let all = as_markdown(document, true);
+    let all = as_markdown(document, true, None);
     assert_eq!(
         all,
         "Intro.\n# Current Progress\n- a\n\n# Notes\nText.\n# Key Learnings\nKept by hand.\n- one\n- by hand\n# Verbatim Context\n\
          \nhow\n\n````\n```\ncode\n```\n````\n# Recent Tasks\n- done: it\n# Decisions\n- two\n"
     );
-    let rules = as_markdown(document, false);
+    let expired = "# Key Learnings\n- KL-1 [until 2026-11-24] because x: half price\n- KL-2 [until 2027-01-01] because x: full price\n";
+    let valid = as_markdown(expired, false, Some(now()));
+    assert_eq!(valid, "# Key Learnings\n- full price\n");
+    let rules = as_markdown(document, false, None);
     for (part, is_in) in [
         ("Current Progress", false),
         ("done: it", false),
@@ -343,9 +346,9 @@ proptest! {
         prop_assert_eq!(now.len(), known.len() + added + numbered, "{}", plan.text);
         let again = planned(&plan.text, &read.pieces);
         prop_assert_eq!(&again.text, &plan.text);
-        let back = markdown(&file("N.md", &as_markdown(&plan.text, true)), Note::Plain).unwrap();
+        let back = markdown(&file("N.md", &as_markdown(&plan.text, true, None)), Note::Plain).unwrap();
         let back = planned(&plan.text, &back.pieces);
-        prop_assert_eq!(&back.text, &plan.text, "{}", as_markdown(&plan.text, true));
+        prop_assert_eq!(&back.text, &plan.text, "{}", as_markdown(&plan.text, true, None));
         // Every word is kept somewhere.
         for word in ["KL-1", "nested", "two", "text", "quote", "Below", "code", "end"] {
             // A heading over what is there already says where it stood, and goes with it.
