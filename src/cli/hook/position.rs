@@ -67,6 +67,19 @@ struct Noted {
     pending: Option<(Span, Source)>,
 }
 
+impl Noted {
+    /// Takes over what an earlier version of this program noted, unless the host has rewritten it since.
+    fn record_pending(&mut self) {
+        let Some((span, source)) = self.pending.take() else {
+            return;
+        };
+        if let Ok(Some(_)) = span.text_in(&source.transcript) {
+            (self.sent, self.end) = (span.to, end_of(&source.transcript, span.to).ok());
+            self.recorded.push((span, source));
+        }
+    }
+}
+
 /// The position of one transcript, locked against other hooks.
 #[derive(Debug)]
 pub(super) struct Position {
@@ -106,8 +119,10 @@ impl Position {
             }
             noted => noted.map_err(broken)?,
         };
+        let mut noted: Noted = noted.unwrap_or_default();
+        noted.record_pending();
         Ok(Self {
-            noted: noted.unwrap_or_default(),
+            noted,
             name,
             tree,
             _lock: lock,
@@ -126,17 +141,11 @@ impl Position {
         self.write()
     }
 
-    fn new_part(&mut self, transcript: &Path) -> io::Result<Option<Span>> {
+    fn new_part(&self, transcript: &Path) -> io::Result<Option<Span>> {
         // Reading a pipe might never end.
         let metadata = fs::metadata(transcript)?;
         if !metadata.is_file() {
             return Err(io::Error::other("is not a file"));
-        }
-        if let Some((span, source)) = self.noted.pending.take()
-            && span.text_in(transcript)?.is_some()
-        {
-            (self.noted.sent, self.noted.end) = (span.to, Some(end_of(transcript, span.to)?));
-            self.noted.recorded.push((span, source));
         }
         let length = metadata.len();
         let is_as_sent = match &self.noted.end {
@@ -206,11 +215,13 @@ pub(super) fn unsent(folder: &Path, memory: &str) -> Vec<Source> {
             // The locks are no JSON.
             serde_json::from_slice::<Noted>(&fs::read(file.path()).ok()?).ok()
         });
-    let parts = noted.flat_map(|noted| noted.recorded.into_iter().chain(noted.pending));
-    let sources = parts.map(|(_, source)| source);
-    sources
-        .filter(|source| source.memory == memory && source.transcript.is_file())
-        .collect()
+    // One of each transcript: all its parts are sent together.
+    let of_memory = |noted: Noted| {
+        let parts = noted.recorded.into_iter().chain(noted.pending);
+        let mut sources = parts.map(|(_, source)| source);
+        sources.find(|source| source.memory == memory && source.transcript.is_file())
+    };
+    noted.filter_map(of_memory).collect()
 }
 
 fn unreadable(source: &Source, error: &io::Error) -> Failure {
@@ -306,6 +317,27 @@ mod tests {
                 "{sent}"
             );
         }
+    }
+
+    #[tokio::test]
+    async fn a_part_that_an_earlier_version_could_not_send_is_sent_also_after_its_session() {
+        let folder = tempfile::tempdir().unwrap();
+        let transcript = folder.path().join("t.jsonl");
+        fs::write(&transcript, "{}\n[]\n").unwrap();
+        let source = source(&transcript);
+        let hooks = folder.path().join("hooks");
+        let name = Position::of(&hooks, &source).await.unwrap().name;
+        let span = serde_json::json!({"from": 0, "to": 3, "digest": digest(&[b"{}\n"])});
+        let noted = serde_json::json!({"sent": 0, "end": null, "pending": [span, source]});
+        fs::write(hooks.join(state_file(&name)), noted.to_string()).unwrap();
+        assert_eq!(unsent(&hooks, "v/m").len(), 1);
+        let mut position = Position::of(&hooks, &source).await.unwrap();
+        let (span, text) = position.next(&source).unwrap().unwrap();
+        assert_eq!((span.from, &text[..]), (0, &b"{}\n"[..]));
+        position.done(&span).unwrap();
+        assert!(unsent(&hooks, "v/m").is_empty());
+        position.record(&source).unwrap();
+        assert_eq!(position.next(&source).unwrap().unwrap().1, b"[]\n");
     }
 
     #[tokio::test]
