@@ -55,6 +55,20 @@ impl Fields {
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         Some(self.text(name)).filter(|value| !value.is_empty())
     }
+
+    /// A text of several lines with their own line ends: a browser sends each as CRLF, whatever it was.
+    pub(super) fn lines(&self, name: &str, in_crlf: bool) -> String {
+        let text = self.text(name).replace("\r\n", "\n");
+        match in_crlf {
+            true => text.replace('\n', "\r\n"),
+            false => text,
+        }
+    }
+}
+
+/// Whether a text has CRLF and no other line ends.
+pub(super) fn has_crlf(text: &str) -> bool {
+    text.contains("\r\n") && !text.replace("\r\n", "").contains(['\r', '\n'])
 }
 
 /// A form, and who sent it.

@@ -2,7 +2,7 @@
 
 use crate::dashboard::failure::Failure;
 use crate::dashboard::filters;
-use crate::dashboard::form::Form;
+use crate::dashboard::form::{Form, has_crlf};
 use crate::dashboard::layout::{self, Page};
 use crate::dashboard::visit::Visit;
 use crate::http::responses::ContextBody;
@@ -56,13 +56,12 @@ pub(in crate::dashboard) async fn show(visit: Visit) -> Result<Response, Failure
     let version = context.as_ref().map_or(0, |context| context.version);
     let since = visit.number("since").filter(|since| *since < version);
     let refused = page.refused_in("edit");
-    let without_crlf = newest.replace("\r\n", "");
-    let is_mixed = without_crlf.contains('\r') || newest.contains("\r\n") && without_crlf.contains('\n');
+    let is_crlf = has_crlf(&newest);
+    let is_mixed = newest.contains('\r') && !is_crlf;
     layout::render(&View {
-        // A browser sends every line end as CRLF, whatever it was.
         line_ends: match refused {
             Some(refused) if refused.entered("line_ends") == "crlf" => "crlf",
-            None if newest.contains("\r\n") && !is_mixed => "crlf",
+            None if is_crlf => "crlf",
             _ => "lf",
         },
         is_mixed,
@@ -76,11 +75,7 @@ pub(in crate::dashboard) async fn show(visit: Visit) -> Result<Response, Failure
 
 /// Saves the text.
 pub(in crate::dashboard) async fn save(form: Form) -> Result<Response, Failure> {
-    let sent = form.fields.text("text").replace("\r\n", "\n");
-    let text = match form.fields.text("line_ends") {
-        "crlf" => sent.replace('\n', "\r\n"),
-        _ => sent,
-    };
+    let text = form.fields.lines("text", form.fields.text("line_ends") == "crlf");
     let ask = form
         .of_memory(Method::PUT, &["context"])?
         .maybe("confirm", form.fields.get("confirm"))

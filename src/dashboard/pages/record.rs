@@ -3,7 +3,7 @@
 use super::views;
 use crate::dashboard::failure::Failure;
 use crate::dashboard::filters;
-use crate::dashboard::form::Form;
+use crate::dashboard::form::{Form, has_crlf};
 use crate::dashboard::layout::{self, Page};
 use crate::dashboard::visit::Visit;
 use crate::domain::ids::RecordKind;
@@ -96,15 +96,7 @@ pub(in crate::dashboard) async fn correct(form: Form) -> Result<Response, Failur
         if id.starts_with("VC-") {
             add["section"] = json!("verbatim");
             add["label"] = json!(fields.text("label").trim());
-            // As a browser sends it, every line ends in CRLF.
-            let content = fields.text("content").replace("\r\n", "\n");
-            let has_crlf =
-                record.content.contains("\r\n") && !record.content.replace("\r\n", "").contains('\n');
-            add["content"] = json!(if has_crlf {
-                content.replace('\n', "\r\n")
-            } else {
-                content
-            });
+            add["content"] = json!(fields.lines("content", has_crlf(&record.content)));
         }
         // The new record is pinned and ends like the one that it replaces.
         if fields.get("pinned").is_some() {

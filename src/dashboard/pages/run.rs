@@ -309,7 +309,7 @@ fn whole(exchange: &Exchange) -> String {
 impl View {
     /// Whether the visitor may decide about it.
     fn decides(&self) -> bool {
-        self.run.status == RunStatus::Proposed && self.page.may_write()
+        self.waits() && self.page.may_write()
     }
 
     /// Whether its additions have no records yet: what has their ids by now may be something else.
