@@ -4,7 +4,7 @@ use super::client::{Cell, Column, Output, time, write_table};
 use super::offline::{Access, on_database};
 use crate::clock::{Clock, SystemClock};
 use crate::config::retention::{age_form, parse_age};
-use crate::domain::access::{AccessRole, ApiKey, Token, VaultScope};
+use crate::domain::access::{AccessRole, ApiKey, MAX_GRACE, Token, VaultScope};
 use crate::domain::ids::{ActorId, KeyId, VaultId};
 use crate::http::responses::{KeyBody, NewKeyBody};
 use crate::storage::Storage;
@@ -85,12 +85,12 @@ fn time_span(text: &str) -> Result<TimeDelta, String> {
     parse_age(text).ok_or_else(age_form)
 }
 
-/// Like the interface's `grace_seconds`.
 fn grace(text: &str) -> Result<TimeDelta, String> {
     let grace = time_span(text)?;
-    match grace <= TimeDelta::days(30) {
+    let most = TimeDelta::seconds(MAX_GRACE.into());
+    match grace <= most {
         true => Ok(grace),
-        false => Err("must be at most 30d".to_owned()),
+        false => Err(format!("must be at most {}d", most.num_days())),
     }
 }
 

@@ -199,6 +199,9 @@ impl VaultScope {
     }
 }
 
+/// How long an old secret may remain valid after a rotation, in seconds: thirty days.
+pub const MAX_GRACE: u32 = 30 * 86_400;
+
 const BEGINNING: &str = "wm_";
 
 /// Whether a text is 256 bits in hexadecimal.

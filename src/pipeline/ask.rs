@@ -6,9 +6,8 @@ use super::run::{Running, mask, spent_on};
 use super::steps::{Step, Steps};
 use crate::config::llm::Constrain;
 use crate::domain::consolidation::{self, Share};
-use crate::domain::document::{self, estimated_tokens};
-use crate::domain::dsl;
-use crate::domain::dsl::Parsed;
+use crate::domain::document;
+use crate::domain::dsl::{self, Parsed};
 use crate::domain::evidence::{Input, JudgeContext, Strictness};
 use crate::domain::ids::{RecordId, VaultId};
 use crate::domain::memory::{View, validate};
@@ -190,7 +189,7 @@ impl Pipeline {
             model: outcome.report.model.clone(),
             attempts: 1,
             // Its input was read, and its provider counts it.
-            input_tokens: Some(estimated_tokens(sent_bytes(asking))),
+            input_tokens: Some(document::estimated_tokens(sent_bytes(asking))),
             ..ModelReport::default()
         };
         let mut in_flight = InFlight {

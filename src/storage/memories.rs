@@ -142,10 +142,7 @@ impl Storage {
                     let items = ItemFilter::default();
                     let items =
                         prompt_items::delete(&mut transaction, owner, items, self.clock.now()).await?;
-                    let held = match head {
-                        Some(_) => stored::of_memory(&mut transaction, vault, memory).await?,
-                        None => Stored::default(),
-                    };
+                    let held = stored::of_memory(&mut transaction, vault, memory).await?;
                     sqlx::query!(
                         "DELETE FROM memories WHERE vault_id = $1 AND memory_id = $2",
                         vault.as_str(),

@@ -1,7 +1,7 @@
 //! `/v1/keys`: the API keys. All routes require the role `admin`. A key limited to vaults can read, create and end
 //! only keys limited to a subset of those vaults.
 
-use crate::domain::access::{AccessRole, ApiKey, Caller, Token, VaultScope};
+use crate::domain::access::{AccessRole, ApiKey, Caller, MAX_GRACE, Token, VaultScope};
 use crate::domain::ids::{ActorId, KeyId, VaultId};
 use crate::http::extract::body::JsonBody;
 use crate::http::extract::caller::CallerOf;
@@ -350,9 +350,6 @@ pub(crate) async fn revoke_key(
     tracing::info!(%key_id, "a key was revoked");
     Ok(StatusCode::NO_CONTENT)
 }
-
-/// How long an old secret may remain valid, in seconds: thirty days.
-const MAX_GRACE: u32 = 30 * 86_400;
 
 /// How a key is rotated.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
